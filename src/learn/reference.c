@@ -314,7 +314,7 @@ ct_status ct__learn_without_truth(ct__learning *l, ct_noise *noise)
     e->done_to = 0.95;
     if (e->options->learn_kernels) CT_TRY(ct__learn_kernels(l));
     CT_TRY(ct__choose_reference(l));
-    r->reference = o->reference;
+    r->reference = CT_REFERENCE_EVIDENCE;
     CT_TRY(ct__reference(l, NULL, 0, l->start, l->p, l->samples, r->standard_error));
     if (!ct__objective_cancelled(e)) CT_TRY(measure_chi(l, l->start, &r->chi_before));
     CT_TRY(ct__find(l, CT_FINDING_WITHOUT_TRUTH, CT__NO_VALUES));

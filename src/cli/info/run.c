@@ -151,7 +151,7 @@ static void print_json(const run_summary *s)
 static const char *stop_text(const run_summary *s)
 {
     const int stop = ct_learn_stop_find(json_string_value(json_object_get(s->summary, "stop")));
-    return stop < 0 ? NULL : ct_learn_stop_meaning((ct_learn_stop)stop);
+    return stop < 0 ? NULL : learn_stop_text((ct_learn_method)s->run.learn.method, (ct_learn_stop)stop);
 }
 
 static void print_state(const run_summary *s)

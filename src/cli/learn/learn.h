@@ -115,6 +115,8 @@ void    learn_print(const cli_io *io, const learn_request *request, const learn_
  * Returns buf. */
 const char *learn_prior_text(double prior, ct_reference reference, int chosen, int held, int sequences, char *buf,
                              size_t size);
+/* Why a run stopped, in words. */
+const char *learn_stop_text(ct_learn_method method, ct_learn_stop stop);
 /* The reference of a run, from its summary.json; the closed form where that does not say. */
 ct_reference learn_reference(const json_t *summary);
 

@@ -315,6 +315,13 @@ static int began_at_start(const learn_request *request, const learn_job *job)
     return request->from == 1 || (prior_was_chosen(request, job) && job->result.prior == 0);
 }
 
+const char *learn_stop_text(ct_learn_method method, ct_learn_stop stop)
+{
+    if (method == CT_LEARN_CLOSED_FORM && stop == CT_LEARN_STOP_CLOSED_FORM) return "this is the closed form";
+    const int maximum = method == CT_LEARN_LIKELIHOOD && stop == CT_LEARN_STOP_LIKELIHOOD;
+    return maximum ? "this is the maximum of the likelihood" : ct_learn_stop_meaning(stop);
+}
+
 ct_reference learn_reference(const json_t *summary)
 {
     const int reference = ct_reference_find(json_string_value(json_object_get(summary, "reference")));
@@ -346,9 +353,7 @@ static void print_method(const learn_request *request, const learn_job *job)
               cut = r->stop == CT_LEARN_STOP_CANCELLED && chosen && !held;
     char                   prior[128], time[24];
     const char *stop = r->stop == CT_LEARN_STOP_CANCELLED ? "interrupted: this is the best so far"
-                       : r->stop == CT_LEARN_STOP_CLOSED_FORM && r->method == CT_LEARN_CLOSED_FORM
-                           ? "this is the closed form"
-                           : ct_learn_stop_meaning(r->stop);
+                                                          : learn_stop_text(r->method, r->stop);
     learn_prior_text(cut ? NAN : r->prior, r->reference, chosen, held, job->dataset->trains, prior, sizeof prior);
     if (r->method == CT_LEARN_LM)
         cli_row("method", "lm: bounded Levenberg-Marquardt in log theta, from the %s%s",

@@ -82,6 +82,7 @@ cli_exit report_estimate_closed_form(const cli_io *io, const report_request *req
     if (!noise) return CLI_GO;
     options.inference = job->inference;
     options.loss = learn_loss(&job->learn);
+    options.innovations = job->with_truth < job->count;
     options.jobs = request->jobs;
     options.progress = watch;
     options.user = &w;

@@ -48,7 +48,7 @@ static ct_status make_tables(report_job *job, ct_err *err)
     return CT_OK;
 }
 
-static ct_status take_runs(report_job *job, ct_err *err)
+static void take_runs(report_job *job)
 {
     const ct_dataset *d = job->dataset;
     const ct_loss     all = ct_loss_defaults();
@@ -56,13 +56,8 @@ static ct_status take_runs(report_job *job, ct_err *err)
     job->track = cli_alloc(job->count, sizeof *job->track);
     for (int32_t i = 0; i < job->count; i++) {
         job->track[i].seq = job->part == CT_DATASET_TEST ? d->test[i] : d->train[i];
-        if (!ct_loss_terms(&all, job->track[i].seq))
-            return ct_fail(err, CT_E_ARGUMENT,
-                           "%s: sequence %s has no truth to compare with" CLI_ADVICE_TRUTH
-                           ", --dataset none does without",
-                           job->path, ct_sequence_label(job->track[i].seq));
+        job->with_truth += ct_loss_terms(&all, job->track[i].seq) > 0;
     }
-    return CT_OK;
 }
 
 /* Is it the data that was learned from? */
@@ -99,7 +94,7 @@ cli_exit report_read_dataset(const cli_io *io, const report_request *request, re
     ct_status status = read_part(io, job, &err);
     job->truth_sigma = request->truth_sigma ? request->truth_sigma : job->learn.truth_sigma;
     if (status == CT_OK) status = cli_set_truth_sigma(job->truth_sigma, job->dataset, &err);
-    if (status == CT_OK) status = take_runs(job, &err);
+    if (status == CT_OK) take_runs(job);
     if (status == CT_OK) status = make_tables(job, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     compare_digest(io, job);
@@ -146,9 +141,14 @@ static ct_status keep(void *user, int32_t i, const ct_evaluation *evaluation, co
 
 /* ---- which are shown ---- */
 
-/* The decrease of a sequence's error in position, or without known positions in rotation. */
+static double log_density(const ct_innovation *n) { return n->log_density / (double)n->measurements; }
+
+/* The decrease of a sequence's error in position, or without known positions in rotation; without truth the increase of
+ * the log density of held-out measurements. */
 static double gain(const report_job *job, int32_t i)
 {
+    if (!job->with_truth)
+        return log_density(&job->of[AFTER][i].innovation) - log_density(&job->of[BEFORE][i].innovation);
     const ct_accuracy before = job->of[BEFORE][i].accuracy, after = job->of[AFTER][i].accuracy;
     return isnan(before.translation) ? before.rotation - after.rotation : before.translation - after.translation;
 }
@@ -225,6 +225,7 @@ cli_exit report_estimate(const cli_io *io, const report_request *request, report
     options.inference = job->inference;
     options.loss = learn_loss(&job->learn);
     options.nees = options.conditioning = 1;
+    options.innovations = job->with_truth < job->count;
     options.jobs = request->jobs;
     options.progress = watch;
     options.estimate = keep;

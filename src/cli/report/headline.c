@@ -154,6 +154,24 @@ static void put_nees(report_job *job)
     ct_page_tile(job->page, "NEES (1 is consistent)", value, remark);
 }
 
+/* Without truth: how well held-out measurements are predicted. */
+static void put_predictions(report_job *job)
+{
+    static const struct {
+        int         metric;
+        const char *label;
+    } TILE[] = {{EVAL_LOG_DENSITY, "log density of held-out measurements"},
+                {EVAL_CHI_SQUARED, "chi-square (1 is consistent)"}};
+    for (int k = 0; k < 2; k++) {
+        char         value[64], remark[128], b[32];
+        const double after = job->mean[AFTER][TILE[k].metric];
+        if (isnan(after)) continue;
+        snprintf(value, sizeof value, "%s", report_number(after, b));
+        snprintf(remark, sizeof remark, "%s before", report_number(job->mean[BEFORE][TILE[k].metric], b));
+        ct_page_tile(job->page, TILE[k].label, value, remark);
+    }
+}
+
 static void put_spread(report_job *job)
 {
     double       least = INFINITY, most = 0;
@@ -200,6 +218,7 @@ void report_top(report_job *job)
     else {
         put_errors(job);
         put_nees(job);
+        if (!job->with_truth) put_predictions(job);
     }
     put_spread(job);
     put_warnings(job, (size_t)job->grave, json_array_size(job->warnings));

@@ -262,8 +262,8 @@ static void put_candidates(report_job *job, const json_t *list)
                           .names = (int32_t)n};
     ct_page_heading(job->page, "Cross-validation");
     ct_page_text(job->page,
-                 "A prior pulls the parameters towards the %s. Its weight is chosen by cross-validation: each candidate "
-                 "is fitted on all folds but one and evaluated on the fold that was held out.",
+                 "A prior pulls the parameters towards the %s. Its weight is chosen by cross-validation: each "
+                 "candidate is fitted on all folds but one and evaluated on the fold that was held out.",
                  report_reference(job));
     if (n > 1) ct_page_plot(job->page, &plot);
     put_candidate_table(job, list);

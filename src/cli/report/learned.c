@@ -30,7 +30,9 @@ static void put_method(report_job *job)
     const json_t *s = job->summary_json;
     char          stop[256] = "", time[24];
     const int code = ct_learn_stop_find(json_string_value(json_object_get(s, "stop")));
-    if (code >= 0) snprintf(stop, sizeof stop, "%s", ct_learn_stop_meaning((ct_learn_stop)code));
+    if (code >= 0)
+        snprintf(stop, sizeof stop, "%s",
+                 learn_stop_text((ct_learn_method)job->learn.method, (ct_learn_stop)code));
     if (job->learn.method == CT_LEARN_LM)
         put_lm(job);
     else
@@ -223,8 +225,10 @@ static void put_ratios(report_job *job, const char *unit, int part, const pictur
                                  CT_MARK_POINTS, p->n, p->x, p->ratio, p->ratio_bar}};
     snprintf(id, sizeof id, "ratios-%d", part);
     snprintf(title, sizeof title, "Learned over %s sigmas%s%s%s", of, *unit ? " (" : "", unit, *unit ? ")" : "");
-    snprintf(text, sizeof text, "At 1 the learned \u03c3 is that of the %s, with the same common factor. Where an error "
-             "bar does not reach 1, learning moved it.", of);
+    snprintf(text, sizeof text,
+             "At 1 the learned \u03c3 is that of the %s, with the same common factor. Where an error bar does not "
+             "reach 1, learning moved it.",
+             of);
     snprintf(label, sizeof label, "learned \u03c3 / %s \u03c3", of);
     const ct_plot plot = {
         .id = id,

@@ -133,6 +133,9 @@ static void print_json(const report_request *request, const report_job *job)
         cli_put(o, "loss", sides(job, EVAL_LOSS));
         cli_put(o, "chi_squared_per_degree", sides(job, EVAL_CHI_SQUARED));
         cli_put(o, "nees", sides(job, EVAL_NEES));
+        cli_put(o, "with_truth", cli_integer(job->with_truth));
+        cli_put(o, "innovation", sides(job, EVAL_INNOVATION));
+        cli_put(o, "log_density", sides(job, EVAL_LOG_DENSITY));
     } else json_decref(rmse);
     cli_put(o, "verdict", report_verdict_json(job));
     cli_put(o, "warnings", json_incref(job->warnings));
@@ -156,6 +159,9 @@ static void print(const report_request *request, const report_job *job)
         print_row("translation", "m per coordinate, rmse before and after", job, EVAL_TRANSLATION);
         print_row("rotation", "rad, rmse before and after", job, EVAL_ROTATION);
         print_row("nees", "per coordinate (1: consistent)", job, EVAL_NEES);
+        if (!job->with_truth) print_row("chi-square", "per degree (1: consistent)", job, EVAL_CHI_SQUARED);
+        print_row("innovation", "per row of held-out measurements (1: consistent)", job, EVAL_INNOVATION);
+        print_row("log density", "of held-out measurements (higher is better)", job, EVAL_LOG_DENSITY);
     }
     report_verdict_headline(job, verdict, sizeof verdict);
     cli_row("verdict", "%s", verdict);
@@ -192,13 +198,14 @@ static ct_status write_page(report_job *job, ct_err *err)
     report_top(job);
     report_learned(job);
     if (job->dataset) {
-        report_accuracy(job);
+        if (job->with_truth) report_accuracy(job);
+        report_without_truth(job);
         report_paths(job);
     }
     report_history(job);
     if (job->dataset) {
         report_trust(job);
-        report_residuals(job);
+        if (job->with_truth) report_residuals(job);
         report_condition(job);
     }
     report_repeat(job);
@@ -282,9 +289,10 @@ const cli_command cli_report = {
     .most = 1,
     .text = "Writes one HTML file about the run in a folder of covtune learn. A verdict comes first: are the learned "
             "noise models better than the start and the closed form (or the likelihood) on unseen sequences, and "
-            "what is undetermined? Then the learned noise models with error bars and bounds, absolute and relative errors, trajectories, "
-            "cross-validation and iterations, consistency, residuals at the truth, conditioning, and how to repeat "
-            "the run. The page needs no network. A run that is not finished has a report as well. Ctrl-C writes "
+            "what is undetermined? Then the learned noise models with error bars and bounds, absolute and relative "
+            "errors, trajectories, cross-validation and iterations, consistency, residuals at the truth, conditioning, "
+            "and how to repeat the run. Sequences without truth are compared by what they measure, as covtune eval "
+            "does. The page needs no network. A run that is not finished has a report as well. Ctrl-C writes "
             "nothing, with exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"

@@ -9,6 +9,7 @@
  *   headline.c              warnings, the numbers to be seen first
  *   learned.c               sigmas, error bars, bounds, correlations
  *   accuracy.c              errors of position and rotation, sequence by sequence
+ *   without_truth.c         held-out measurements and smoothness, where sequences have no truth
  *   relative_error.c        relative pose error over distances
  *   trajectories.c          maps, errors along the way
  *   history.c               cross-validation, iterations
@@ -92,6 +93,7 @@ typedef struct {
     ct_noise      *table[SIDES]; /* the dataset's, with the files' numbers */
     ct_inference   inference;
     int32_t        count, averaged;
+    int32_t        with_truth; /* sequences. Where some have none, held-out measurements are predicted */
     report_track  *track;
     ct_evaluation *of[SIDES];
     ct_evaluation *closed;               /* under the reference; NULL: not known          */
@@ -181,6 +183,8 @@ json_t *report_verdict_json(const report_job *job);
 void report_top(report_job *job);
 void report_learned(report_job *job);
 void report_accuracy(report_job *job);
+/* Nothing where all sequences have truth. */
+void report_without_truth(report_job *job);
 void report_relative_error(report_job *job); /* within report_accuracy's section */
 void report_paths(report_job *job);
 void report_history(report_job *job);

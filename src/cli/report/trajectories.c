@@ -168,9 +168,10 @@ static double *coordinates(const course *s, const int32_t *variable, int32_t n, 
     for (int32_t i = 0; i < n; i += step) {
         out[i / step] = NAN;
         if (variable[i] < 0) continue;
+        if (side < 0 && !truth_is_known(seq, variable[i])) continue;
         const double *x = (side < 0 ? seq->truth : s->track->x[side]) + ct_graph_offset(seq->graph, variable[i]);
         const int     flat = axis == 2 && !is_spatial(ct_graph_kind(seq->graph, variable[i]));
-        out[i / step] = side < 0 && !truth_is_known(seq, variable[i]) ? NAN : flat ? 0 : x[axis];
+        out[i / step] = flat ? 0 : x[axis];
     }
     return out;
 }
@@ -178,12 +179,13 @@ static double *coordinates(const course *s, const int32_t *variable, int32_t n, 
 /* ---- errors ---- */
 
 /* The angle between a pose and its truth; NaN where the true rotation is not known. */
-static double turned(const ct_sequence *seq, int32_t v, const double *p, const double *truth)
+static double turned(const ct_sequence *seq, int32_t v, const double *p)
 {
     const ct_kind kind = ct_graph_kind(seq->graph, v);
     const unsigned bits = kind == CT_SE2 ? 4 : 7;
     double w[3];
-    if (!cli_is_pose(kind) || (seq->known[v] & bits) != bits) return NAN;
+    if (!seq->truth || !cli_is_pose(kind) || (seq->known[v] & bits) != bits) return NAN;
+    const double *truth = seq->truth + ct_graph_offset(seq->graph, v);
     if (kind == CT_SE2) return fabs(atan2(truth[2] * p[3] - truth[3] * p[2], truth[2] * p[2] + truth[3] * p[3]));
     ct_so3_log(
         ct_so3_between((ct_so3){truth[3], truth[4], truth[5], truth[6]}, (ct_so3){p[3], p[4], p[5], p[6]}, NULL, NULL),
@@ -191,9 +193,10 @@ static double turned(const ct_sequence *seq, int32_t v, const double *p, const d
     return sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
 }
 
-static double distance(const report_job *job, const ct_sequence *seq, int32_t v, const double *p, const double *truth)
+static double distance(const report_job *job, const ct_sequence *seq, int32_t v, const double *p)
 {
     if (!truth_is_known(seq, v)) return NAN;
+    const double *truth = seq->truth + ct_graph_offset(seq->graph, v);
     return job->unit.per_m * hypot(hypot(p[0] - truth[0], p[1] - truth[1]),
                                    is_spatial(ct_graph_kind(seq->graph, v)) ? p[2] - truth[2] : 0);
 }
@@ -214,6 +217,7 @@ static void put_map(report_job *job, const course *s, int32_t k, int axis, int32
     char                     id[32];
     for (int o = 0; o < 3; o++) {
         const int side = ORDER[o] - 1;
+        if (side < 0 && !s->track->seq->truth) continue;
         const double *x = kept[held++] = coordinates(s, s->at, s->poses, step, side, 0),
                      *y = kept[held++] = coordinates(s, s->at, s->poses, step, side, axis);
         series[count++] = (ct_series){NAME[ORDER[o]], ROLE[ORDER[o]], CT_MARK_LINE, poses, x, y, NULL};
@@ -274,7 +278,7 @@ static void put_error_map(report_job *job, const course *s, int32_t k, int32_t s
     for (int32_t i = 0; i < n; i++) {
         const int32_t v = s->at[i * step];
         const int64_t at = v < 0 ? 0 : ct_graph_offset(seq->graph, v);
-        error[i] = v < 0 ? NAN : distance(job, seq, v, s->track->x[AFTER] + at, seq->truth + at);
+        error[i] = v < 0 ? NAN : distance(job, seq, v, s->track->x[AFTER] + at);
     }
     const double end = colours_end(n, error);
     snprintf(label, sizeof label, "after, 0 to %s %s from the truth", report_number(end, number), job->unit.name);
@@ -312,8 +316,8 @@ static void put_errors(report_job *job, int32_t k, const char *body, int turns)
         const int64_t at = ct_graph_offset(seq->graph, s.at[i]);
         x[i] = s.time[i];
         for (int side = BEFORE; side <= AFTER; side++) {
-            const double *p = s.track->x[side] + at, *truth = seq->truth + at;
-            e[side][i] = turns ? turned(seq, s.at[i], p, truth) : distance(job, seq, s.at[i], p, truth);
+            const double *p = s.track->x[side] + at;
+            e[side][i] = turns ? turned(seq, s.at[i], p) : distance(job, seq, s.at[i], p);
             known = known || isfinite(e[side][i]);
         }
     }
@@ -354,9 +358,12 @@ static void put_sizes(report_job *job, int32_t i, const course *s)
                      report_number(before.rotation, a), report_number(after.rotation, b));
         if (body[k]) snprintf(what, sizeof what, ", %s:", report_body(job, body[k], name));
         else snprintf(what, sizeof what, ": %d pose%s%s.", s->poses, CLI_S(s->poses), landmarks);
-        ct_page_text(job->page, "%s%s Rmse: position %s before and %s after%s.", ct_sequence_label(job->track[i].seq),
-                     what, report_length(job, before.translation, a), report_length(job, after.translation, b),
-                     rotations);
+        if (isnan(after.translation) && isnan(after.rotation))
+            ct_page_text(job->page, "%s%s", ct_sequence_label(job->track[i].seq), what);
+        else
+            ct_page_text(job->page, "%s%s Rmse: position %s before and %s after%s.",
+                         ct_sequence_label(job->track[i].seq), what, report_length(job, before.translation, a),
+                         report_length(job, after.translation, b), rotations);
     }
 }
 

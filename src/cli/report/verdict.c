@@ -5,11 +5,13 @@
  *
  *     d_i = e_i - f_i,   mean d,   standard error sd(d) / sqrt(n).
  *
- * Better and worse mean that the 95 % interval of the mean difference, by Student's t of n - 1 degrees, does not
- * contain zero. The table has a row for each candidate. */
+ * Without truth e_i is minus the mean log density of held-out measurements, and pairs are those of
+ * ct_innovation_compare: sequences, or the blocks of one. Better and worse mean that the 95 % interval of the mean
+ * difference, by Student's t of n - 1 degrees, does not contain zero. The table has a row for each candidate. */
 #include "cli/report/report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SAME  0.0005 /* relative: errors that differ by less have the same digits   */
@@ -25,6 +27,7 @@ typedef struct {
 } comparison;
 
 enum { START, REFERENCE, LEARNED, CANDIDATES };
+typedef enum { POSITION, ROTATION, PREDICTION } quantity;
 
 static const char *name_of(const report_job *job, int candidate)
 {
@@ -40,30 +43,50 @@ static const ct_evaluation *evaluations(const report_job *job, int candidate)
     return candidate == START ? job->of[BEFORE] : candidate == LEARNED ? job->of[AFTER] : job->closed;
 }
 
-static double error_of(const report_job *job, int candidate, int32_t i, int rotation)
+static double error_of(const report_job *job, int candidate, int32_t i, quantity of)
 {
+    const ct_innovation *n = &evaluations(job, candidate)[i].innovation;
+    if (of == PREDICTION) return n->measurements ? -n->log_density / (double)n->measurements : NAN;
     const char *body = job->bodies > 1 && *job->object ? job->object : NULL;
     const ct_accuracy a = report_accuracy_in(&evaluations(job, candidate)[i], body);
-    return rotation ? a.rotation : job->unit.per_m * a.translation;
+    return of == ROTATION ? a.rotation : job->unit.per_m * a.translation;
 }
 
-static comparison compare(const report_job *job, int candidate, int rotation)
+/* The pairs of ct_innovation_compare in place of those of sequences. */
+static void compare_predictions(const report_job *job, int candidate, comparison *c)
+{
+    ct_innovation *side = cli_alloc(2 * (int64_t)job->count, sizeof *side);
+    for (int32_t i = 0; i < job->count; i++)
+        if (job->use[i]) {
+            side[i] = evaluations(job, LEARNED)[i].innovation;
+            side[job->count + i] = evaluations(job, candidate)[i].innovation;
+        }
+    const ct_score_difference d = ct_innovation_compare(job->count, side, side + job->count);
+    free(side);
+    if (!d.pairs) return;
+    c->n = d.pairs;
+    c->difference = -d.difference;
+    c->standard_error = d.standard_error;
+}
+
+static comparison compare(const report_job *job, int candidate, quantity of)
 {
     comparison c = {.error = NAN, .difference = NAN, .standard_error = NAN};
     double sum = 0, error = 0, square = 0;
     if (!evaluations(job, candidate)) return c;
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < job->count; i++) {
-            const double mine = error_of(job, LEARNED, i, rotation), other = error_of(job, candidate, i, rotation);
+            const double mine = error_of(job, LEARNED, i, of), other = error_of(job, candidate, i, of);
             if (!job->use[i] || !isfinite(mine) || !isfinite(other)) continue;
             const double d = mine - other - (pass ? sum / c.n : 0);
             if (pass)
                 square += d * d;
             else
-                sum += d, error += other, c.n++, c.smaller += mine < (1 - SAME) * other;
+                sum += d, error += other, c.n++, c.smaller += mine < other - SAME * fabs(other);
         }
     if (c.n) c.error = error / c.n, c.difference = sum / c.n;
     if (c.n > 1) c.standard_error = sqrt(square / ((double)c.n * (c.n - 1)));
+    if (c.n && of == PREDICTION) compare_predictions(job, candidate, &c);
     return c;
 }
 
@@ -77,7 +100,7 @@ static double student(int32_t degrees)
 static outcome decide(const comparison *c)
 {
     if (!c->n) return NOT_KNOWN;
-    if (fabs(c->difference) <= SAME * c->error) return EQUAL;
+    if (fabs(c->difference) <= SAME * fabs(c->error)) return EQUAL;
     if (c->n < 2 || !(fabs(c->difference) > student(c->n - 1) * c->standard_error)) return UNDECIDED;
     return c->difference < 0 ? BETTER : WORSE;
 }
@@ -97,37 +120,52 @@ static void put_cells(ct_table *t, int candidate, const comparison *c)
         ct_table_deviation(t, c->difference, c->standard_error);
 }
 
-static void put_table(report_job *job, int rotation_alone, int rotations)
+/* Columns of the quantities that are known; the first of them decides. */
+static void put_columns(ct_table *t, const report_job *job, const int known[3])
 {
-    ct_table *t = report_table("Candidates on unseen sequences");
-    ct_table_column(t, "candidate", "noise models", NULL, 0);
-    if (!rotation_alone) {
+    if (known[POSITION]) {
         ct_table_column(t, "translation", "error in position", job->unit.name, 4);
         ct_table_column(t, "translation_difference", "learned \u2212 this", job->unit.name, 3);
     }
-    if (rotations) {
+    if (known[ROTATION]) {
         ct_table_column(t, "rotation", "error in rotation", "rad", 4);
         ct_table_column(t, "rotation_difference", "learned \u2212 this", "rad", 3);
     }
+    if (known[PREDICTION]) {
+        ct_table_column(t, "prediction", "\u2212 log density", NULL, 4);
+        ct_table_column(t, "prediction_difference", "learned \u2212 this", NULL, 3);
+    }
+}
+
+static void put_table(report_job *job, const int known[3])
+{
+    ct_table *t = report_table("Candidates on unseen sequences");
+    const quantity first = known[POSITION] ? POSITION : known[ROTATION] ? ROTATION : PREDICTION;
+    ct_table_column(t, "candidate", "noise models", NULL, 0);
+    put_columns(t, job, known);
     ct_table_column(t, "smaller", "learned smaller in", NULL, 0);
     ct_table_column(t, "outcome", "learned is", NULL, 0);
     for (int k = START; k < CANDIDATES; k++) {
-        const comparison position = compare(job, k, 0), rotation = compare(job, k, 1),
-                         *c = rotation_alone ? &rotation : &position;
-        if (!c->n) continue;
+        const comparison c = compare(job, k, first);
+        if (!c.n) continue;
         ct_table_row(t, 0);
         ct_table_text(t, "%s", name_of(job, k));
-        if (!rotation_alone) put_cells(t, k, &position);
-        if (rotations) put_cells(t, k, &rotation);
+        for (int of = POSITION; of <= PREDICTION; of++) {
+            const comparison one = known[of] ? compare(job, k, (quantity)of) : c;
+            if (known[of]) put_cells(t, k, &one);
+        }
         if (k == LEARNED) continue;
-        ct_table_text(t, "%d of %d", c->smaller, c->n);
-        ct_table_text(t, "%s", OUTCOME[decide(c)]);
-        ct_table_mark(t, decide(c) == BETTER ? 1 : decide(c) == WORSE ? 2 : 0);
+        ct_table_text(t, "%d of %d", c.smaller, first == PREDICTION ? job->averaged : c.n);
+        ct_table_text(t, "%s", OUTCOME[decide(&c)]);
+        ct_table_mark(t, decide(&c) == BETTER ? 1 : decide(&c) == WORSE ? 2 : 0);
     }
+    if (first == PREDICTION)
+        ct_table_note(t, "No sequence has truth. Measurements that were held out are predicted from the others; the "
+                         "mean of their log densities, with its sign changed, is an error.");
     ct_table_note(t,
-                  "Errors are rmse, means over sequences. Differences are paired, \u00b1 one standard error over "
+                  "Errors are %smeans over sequences. Differences are paired, \u00b1 one standard error over "
                   "sequences. Better and worse: the 95 %% interval of the difference%s does not contain zero.",
-                  rotation_alone ? "" : " in position");
+                  first == PREDICTION ? "" : "rmse, ", first == POSITION ? " in position" : "");
     report_put_table(job, t);
 }
 
@@ -215,11 +253,16 @@ static const char *why_none(const report_job *job)
     return job->averaged ? NULL : "No sequence has an estimate both before and after learning.";
 }
 
-/* The comparison that decides: of positions, or of rotations where no position is known. */
+/* What decides: positions, or rotations where no position is known, or predictions where nothing is. */
+static quantity deciding_quantity(const report_job *job, int candidate)
+{
+    if (compare(job, candidate, POSITION).n) return POSITION;
+    return job->with_truth ? ROTATION : PREDICTION;
+}
+
 static comparison deciding(const report_job *job, int candidate)
 {
-    const comparison position = compare(job, candidate, 0);
-    return position.n ? position : compare(job, candidate, 1);
+    return compare(job, candidate, deciding_quantity(job, candidate));
 }
 
 static const char *const IS[] = {"", "better than", "worse than", "the same as", "not distinguishable from"};
@@ -235,13 +278,13 @@ static void put_rotation(const report_job *job, char *text, size_t size)
     size_t used = (size_t)snprintf(text, size, "In rotation:");
     int    any = 0;
     for (int k = START; k <= REFERENCE && used < size; k++) {
-        const comparison c = compare(job, k, 1);
+        const comparison c = compare(job, k, ROTATION);
         if (!c.n) continue;
         used += (size_t)snprintf(text + used, size - used, "%s %s the %s", any++ ? "," : "", IS[decide(&c)],
                                  other_name(job, k));
     }
     if (used < size) snprintf(text + used, size - used, ". ");
-    if (!any || !compare(job, START, 0).n) text[0] = 0;
+    if (!any || !compare(job, START, POSITION).n) text[0] = 0;
 }
 
 ct_verdict report_verdict_headline(const report_job *job, char *text, size_t size)
@@ -260,7 +303,7 @@ ct_verdict report_verdict_headline(const report_job *job, char *text, size_t siz
         if (o != NOT_KNOWN && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s %s the %s", k ? "," : "", IS[o], other_name(job, k));
     }
-    const int32_t n = deciding(job, START).n;
+    const int32_t n = job->with_truth ? deciding(job, START).n : job->averaged;
     if (used < size) snprintf(text + used, size - used, ", on %d unseen sequence%s.", n, CLI_S(n));
     return worse ? CT_VERDICT_WORSE : better ? CT_VERDICT_BETTER : CT_VERDICT_OPEN;
 }
@@ -271,15 +314,16 @@ json_t *report_verdict_json(const report_job *job)
     json_t *o = cli_object();
     for (int k = START; k <= REFERENCE && !why_none(job); k++) {
         const comparison c = deciding(job, k);
-        const int rotation = !compare(job, k, 0).n;
-        const double unit = rotation ? 1 : job->unit.per_m;
+        static const char *const QUANTITY[] = {"translation", "rotation", "log_density"};
+        const quantity of = deciding_quantity(job, k);
+        const double unit = of == POSITION ? job->unit.per_m : 1;
         json_t *one = cli_object();
         if (!c.n) {
             json_decref(one);
             continue;
         }
         cli_put(one, "outcome", cli_text(OUTCOME[decide(&c)]));
-        cli_put(one, "quantity", cli_text(rotation ? "rotation" : "translation"));
+        cli_put(one, "quantity", cli_text(QUANTITY[of]));
         cli_put(one, "sequences", cli_integer(c.n));
         cli_put(one, "smaller", cli_integer(c.smaller));
         cli_put(one, "difference", cli_number(c.difference / unit));
@@ -320,5 +364,6 @@ void report_verdict(report_job *job)
     }
     put_rotation(job, rotation, sizeof rotation);
     ct_page_verdict(job->page, verdict, head, "%s%s%s", rotation, determined, warnings);
-    put_table(job, !compare(job, START, 0).n, compare(job, START, 1).n > 0);
+    const int known[3] = {compare(job, START, POSITION).n > 0, compare(job, START, ROTATION).n > 0, !job->with_truth};
+    put_table(job, known);
 }
