@@ -1,6 +1,6 @@
 /* build.h: what turns records into sequences (build_*.c).
  *
- *   ct__recordings        recordings, from file patterns                             build_plan.c
+ *   ct__recordings  recordings, from file patterns                              build_plan.c
  *   ct__points      landmarks of a recording: maps, tables of ids               build_points.c
  *   ct__stream      the files of a source in a recording, record by record      build_stream.c
  *   ct__channel     what one sensor, or the truth, makes of a record            build_channel.c, build_sample.c
@@ -323,6 +323,8 @@ int ct__body_in_gap(const ct__import *imp, int32_t b, ct_ns t);
 const double *ct__channel_twist(const ct__channel *c);
 /* `next` of a channel becomes `cur`. The motion has been integrated up to its stamp. */
 void ct__channel_take(ct__import *imp, ct__channel *c);
+/* Bits of the tangent coordinates that the truth tells. */
+unsigned ct__truth_known(const ct__import *imp, const ct__channel *c);
 /* The truth of a body at t; 0: there is none. */
 int ct__truth_at(const ct__import *imp, int32_t b, ct_ns t, ct_se3 *pose);
 
@@ -401,6 +403,8 @@ ct_status ct__open_add_factor(ct__import *imp, ct__open *open, const ct_factor_o
 ct_status ct__open_point(ct__import *imp, ct__open *open, int32_t section, int32_t point, int needed, int32_t *number);
 /* Make the sequence and give it to the sink; frees open. */
 ct_status ct__open_finish(ct__import *imp, ct__open *open);
+/* The noise model of an anchor: rows of a whole pose, or of a position. */
+ct_status ct__anchor_model(ct__import *imp, int rows, int32_t *model);
 /* Finish the oldest open sequence. */
 ct_status ct__opens_finish_first(ct__import *imp);
 

@@ -183,6 +183,7 @@ static ct_status add_recording(const ct_recipe *recipe, ct__recordings *plan, in
 /* 1 if a sensor or the truth reads the source: maps and tables of ids make no recordings. */
 static int is_recorded(const ct_recipe *recipe, int32_t s)
 {
+    if (recipe->sequences.given) return s == recipe->sources - 1; /* build_graphs.c */
     int used = recipe->truth.given && recipe->truth.source == s;
     for (int32_t i = 0; !used && i < recipe->sensors; i++) used = recipe->sensor[i].source == s;
     return used;

@@ -162,7 +162,7 @@ static ct_status add_factors(completion *c)
 #define FIRST_POSE       "first_pose" /* frozen by default, as the simulators' */
 #define FIRST_POSE_SIGMA 0.01         /* m, rad */
 
-static ct_status anchor_model(ct__import *imp, int rows, int32_t *model)
+ct_status ct__anchor_model(ct__import *imp, int rows, int32_t *model)
 {
     const double *own = imp->recipe->anchor_sigma;
     const int given = imp->recipe->anchor == CT__ANCHOR_SIGMA;
@@ -188,11 +188,11 @@ static ct_status anchor_state(completion *c, int32_t state, const ct__state_row 
     int32_t model;
     if (whole) {
         const double z2[4] = {p.x, p.y, p.c, p.s}, z3[7] = {a.x, a.y, a.z, a.qx, a.qy, a.qz, a.qw};
-        CT_TRY(anchor_model(imp, ct_kind_dim(imp->kind), &model));
+        CT_TRY(ct__anchor_model(imp, ct_kind_dim(imp->kind), &model));
         return ct_graph_add_prior(c->seq->graph, state, planar ? z2 : z3, model, imp->err);
     }
     const double at[3] = {a.x, a.y, a.z};
-    CT_TRY(anchor_model(imp, planar ? 2 : 3, &model));
+    CT_TRY(ct__anchor_model(imp, planar ? 2 : 3, &model));
     return ct_graph_add_position(c->seq->graph, state, at, model, imp->err);
 }
 

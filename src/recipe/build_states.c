@@ -70,9 +70,8 @@ static ct_status finish_left(ct__import *imp)
 
 /* ---- one state ---- */
 
-static unsigned known_bits(const ct__import *imp, int32_t b)
+unsigned ct__truth_known(const ct__import *imp, const ct__channel *c)
 {
-    const ct__channel *c = &imp->channel[imp->body[b].truth];
     const ct__list *known = &imp->recipe->truth.known;
     const int dim = ct_kind_dim(imp->kind), first = imp->kind == CT_SE2 ? 0 : 3; /* of the position */
     const int n = c->role[CT__ROLE_MATRIX].count ? 3 : c->role[CT__ROLE_POSITION].count;
@@ -141,7 +140,7 @@ ct_status ct__state_make(ct__import *imp, int32_t b, ct_ns t)
     row.truth = ct__truth_at(imp, b, t, &row.value);
     if (row.truth) {
         row.rotates = imp->channel[body->truth].rotates;
-        row.known = known_bits(imp, b);
+        row.known = ct__truth_known(imp, &imp->channel[body->truth]);
     }
     if (!row.truth && needs_truth(imp, b)) {
         const ct__open *last = imp->opens ? imp->open[imp->opens - 1] : NULL;
