@@ -2,8 +2,8 @@
  *
  * A number is w 10^e with w of at most 19 digits. If w < 2^53 and |e| <= 22, both w and 10^|e| are doubles, and one
  * multiplication or division rounds once (Clinger, How to read floating point numbers accurately, 1990). This holds for
- * nearly all numbers of logs. The rest goes to strtod as digits and an
- * exponent, which no locale reads differently. */
+ * most numbers of logs. Others are rounded by 128 bits of w 10^e, unless these lie too near to the middle between two
+ * doubles; the rest goes to strtod as digits and an exponent, which no locale reads differently. */
 #include "source/decimal.h"
 
 #include <math.h>
@@ -135,6 +135,59 @@ static double slow(const parts *p)
     return strtod(text, NULL); /* digits and an exponent: the same in every locale */
 }
 
+/* The first 64 bits of 10^-60 ... 10^60, cut off: 10^k is p 2^b with top[k + 60] <= p < top[k + 60] + 1 and
+ * b = floor(k log2(10)) - 63. Exact from 10^0 to 10^27. */
+#define TOP_MAX 60
+static const uint64_t top[] = {
+    0xcdb02555653131b6, 0x808e17555f3ebf11, 0xa0b19d2ab70e6ed6, 0xc8de047564d20a8b, 0xfb158592be068d2e,
+    0x9ced737bb6c4183d, 0xc428d05aa4751e4c, 0xf53304714d9265df, 0x993fe2c6d07b7fab, 0xbf8fdb78849a5f96,
+    0xef73d256a5c0f77c, 0x95a8637627989aad, 0xbb127c53b17ec159, 0xe9d71b689dde71af, 0x9226712162ab070d,
+    0xb6b00d69bb55c8d1, 0xe45c10c42a2b3b05, 0x8eb98a7a9a5b04e3, 0xb267ed1940f1c61c, 0xdf01e85f912e37a3,
+    0x8b61313bbabce2c6, 0xae397d8aa96c1b77, 0xd9c7dced53c72255, 0x881cea14545c7575, 0xaa242499697392d2,
+    0xd4ad2dbfc3d07787, 0x84ec3c97da624ab4, 0xa6274bbdd0fadd61, 0xcfb11ead453994ba, 0x81ceb32c4b43fcf4,
+    0xa2425ff75e14fc31, 0xcad2f7f5359a3b3e, 0xfd87b5f28300ca0d, 0x9e74d1b791e07e48, 0xc612062576589dda,
+    0xf79687aed3eec551, 0x9abe14cd44753b52, 0xc16d9a0095928a27, 0xf1c90080baf72cb1, 0x971da05074da7bee,
+    0xbce5086492111aea, 0xec1e4a7db69561a5, 0x9392ee8e921d5d07, 0xb877aa3236a4b449, 0xe69594bec44de15b,
+    0x901d7cf73ab0acd9, 0xb424dc35095cd80f, 0xe12e13424bb40e13, 0x8cbccc096f5088cb, 0xafebff0bcb24aafe,
+    0xdbe6fecebdedd5be, 0x89705f4136b4a597, 0xabcc77118461cefc, 0xd6bf94d5e57a42bc, 0x8637bd05af6c69b5,
+    0xa7c5ac471b478423, 0xd1b71758e219652b, 0x83126e978d4fdf3b, 0xa3d70a3d70a3d70a, 0xcccccccccccccccc,
+    0x8000000000000000, 0xa000000000000000, 0xc800000000000000, 0xfa00000000000000, 0x9c40000000000000,
+    0xc350000000000000, 0xf424000000000000, 0x9896800000000000, 0xbebc200000000000, 0xee6b280000000000,
+    0x9502f90000000000, 0xba43b74000000000, 0xe8d4a51000000000, 0x9184e72a00000000, 0xb5e620f480000000,
+    0xe35fa931a0000000, 0x8e1bc9bf04000000, 0xb1a2bc2ec5000000, 0xde0b6b3a76400000, 0x8ac7230489e80000,
+    0xad78ebc5ac620000, 0xd8d726b7177a8000, 0x878678326eac9000, 0xa968163f0a57b400, 0xd3c21bcecceda100,
+    0x84595161401484a0, 0xa56fa5b99019a5c8, 0xcecb8f27f4200f3a, 0x813f3978f8940984, 0xa18f07d736b90be5,
+    0xc9f2c9cd04674ede, 0xfc6f7c4045812296, 0x9dc5ada82b70b59d, 0xc5371912364ce305, 0xf684df56c3e01bc6,
+    0x9a130b963a6c115c, 0xc097ce7bc90715b3, 0xf0bdc21abb48db20, 0x96769950b50d88f4, 0xbc143fa4e250eb31,
+    0xeb194f8e1ae525fd, 0x92efd1b8d0cf37be, 0xb7abc627050305ad, 0xe596b7b0c643c719, 0x8f7e32ce7bea5c6f,
+    0xb35dbf821ae4f38b, 0xe0352f62a19e306e, 0x8c213d9da502de45, 0xaf298d050e4395d6, 0xdaf3f04651d47b4c,
+    0x88d8762bf324cd0f, 0xab0e93b6efee0053, 0xd5d238a4abe98068, 0x85a36366eb71f041, 0xa70c3c40a64e6c51,
+    0xd0cf4b50cfe20765, 0x82818f1281ed449f, 0xa321f2d7226895c7, 0xcbea6f8ceb02bb39, 0xfee50b7025c36a08,
+    0x9f4f2726179a2245,
+};
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* w 10^exponent where 64 bits decide how it is rounded: 1 and *value; 0 near the middle between two doubles. w > 0.
+ * In units of the last of the first 64 bits of the product W P, where W is w moved to the left by s bits, the error is
+ * below 2 from what was cut off of P and of the product, and 2^s more if digits of w were cut off. */
+static int round_product(const parts *p, double *value)
+{
+    const int s = __builtin_clzll(p->w);
+    const uint64_t high = (uint64_t)((uint128)(p->w << s) * top[p->exponent + TOP_MAX] >> 64);
+    const int extra = high >> 63 ? 11 : 10; /* bits beyond 53 */
+    const uint64_t rest = high & (((uint64_t)1 << extra) - 1), half = (uint64_t)1 << (extra - 1);
+    const uint64_t error = 2 + (p->cut ? (uint64_t)1 << s : 0);
+    if (rest <= half && rest + error >= half) return 0;
+    const double mantissa = (double)((high >> extra) + (rest > half));
+    const int binary = (int)(217706 * p->exponent >> 16) - 63 + 64 - s + extra;
+    const uint64_t bits = (uint64_t)(binary + 1023) << 52; /* 2^binary */
+    double scale;
+    memcpy(&scale, &bits, sizeof scale);
+    *value = mantissa * scale;
+    return 1;
+}
+
 static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
@@ -147,8 +200,7 @@ int ct__decimal(const char *text, size_t length, double *value)
         magnitude = 0;
     else if (!p.cut && p.w <= (uint64_t)1 << 53 && p.exponent >= -22 && p.exponent <= 22)
         magnitude = p.exponent < 0 ? (double)p.w / power[-p.exponent] : (double)p.w * power[p.exponent];
-    else
-        magnitude = slow(&p);
+    else if (p.exponent < -TOP_MAX || p.exponent > TOP_MAX || !round_product(&p, &magnitude)) magnitude = slow(&p);
     *value = p.negative ? -magnitude : magnitude;
     return 1;
 }
