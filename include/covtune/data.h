@@ -122,6 +122,27 @@ ct_status ct_sequence_initialise(const ct_sequence *seq, int absolute, double *x
  * absolute measures. An example is an object that only contact measures: its pose is not determined at any step. */
 ct_status ct_sequence_uninitialised(const ct_sequence *seq, int32_t *poses, ct_err *err);
 
+/* ---- Odometry and loops ----------------------------------------------------------------------- */
+
+typedef struct {
+    int32_t odometry, loops; /* relative pose measurements of each sort                            */
+    int32_t between;         /* of the loops: those between two bodies                             */
+    int32_t models;          /* noise models that were added: loop, loop#1, ...                    */
+    double  step;            /* usual difference of the numbers of consecutive poses               */
+} ct_split_result;
+
+/* Give relative pose measurements (between_se2, between_se3) that are no odometry a noise model of their own: "loop",
+ * or if they have several, "loop", "loop#1", ... with the covariances that they had ("loop_se2", "loop_se3" if they are
+ * of both kinds). Pose graphs of other programs have one sort of edge for both.
+ *
+ * Poses are in the order of the number at the end of their names (vertex 17 of a g2o file is x17). Names with other
+ * beginnings are other bodies. An edge is odometry if, of all edges from its first pose to later ones, it leads to the
+ * nearest, and of all from its second pose to earlier ones, too. So numbers may have gaps, and those of several robots
+ * may alternate. A step of more than ten times the usual one is none: numbers jump from one robot to the next. Other
+ * edges are loops. Noise models that only loops had stay in the table, unused. CT_E_ARGUMENT, and nothing changes: no
+ * edge is odometry, or the table has a model "loop" already. result may be NULL. */
+ct_status ct_sequence_split_loops(ct_sequence *seq, ct_noise *noise, ct_split_result *result, ct_err *err);
+
 /* ---- Truth from another file ----------------------------------------------------------------- */
 
 /* How variables of two sequences are matched. */

@@ -21,6 +21,7 @@ typedef struct {
     const char         *half_size;   /* NULL: not given */
     double              radius, c; /* NaN: not given */
     int                 every;     /* 0: not given   */
+    int                 split_loops;
     ct_push_csv_options push;
 } convert_request;
 
@@ -180,6 +181,45 @@ static ct_status set_header(const convert_request *r, ct_sequence *seq, ct_err *
     return cli_set_truth_sigma(r->truth_sigma, &(ct_dataset){.trains = 1, .train = &seq}, err);
 }
 
+/* ---- odometry and loops ---- */
+
+static ct_status split_loops(const convert_request *r, ct_sequence *seq, ct_noise *noise, ct_split_result *split,
+                             ct_err *err)
+{
+    const ct_format to = format_out(r);
+    ct_err          inner = {0};
+    if (to != CT_FORMAT_COVTUNE && to != CT_FORMAT_AUTO)
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "--split-loops is for .ctseq files, and %s is not one (%s): it has no names of noise models",
+                       r->path[1], ct_format_name(to));
+    const ct_status status = ct_sequence_split_loops(seq, noise, split, &inner);
+    if (status != CT_OK) ct_fail(err, status, "--split-loops: %s: %s", r->path[0], inner.text);
+    return status;
+}
+
+static void print_split(const ct_split_result *s)
+{
+    char step[64] = "", between[64] = "";
+    if (s->step > 1) snprintf(step, sizeof step, " (their numbers are usually %.0f apart)", s->step);
+    if (s->between) snprintf(between, sizeof between, ", %d of them between bodies", s->between);
+    cli_row("odometry", "%d edge%s between poses that follow each other%s", s->odometry, CLI_S(s->odometry), step);
+    if (s->loops)
+        cli_row("loops", "%d edge%s%s; noise model%s loop%s", s->loops, CLI_S(s->loops), between, CLI_S(s->models),
+                s->models > 1 ? ", loop#1, ..." : "");
+    else cli_row("loops", "none");
+}
+
+static json_t *split_json(const ct_split_result *s)
+{
+    json_t *o = cli_object();
+    cli_put(o, "odometry", cli_integer(s->odometry));
+    cli_put(o, "loops", cli_integer(s->loops));
+    cli_put(o, "between", cli_integer(s->between));
+    cli_put(o, "models", cli_integer(s->models));
+    cli_put(o, "step", cli_number(s->step));
+    return o;
+}
+
 /* ---- recorded pushes ---- */
 
 /* The first option for recorded pushes that is given; NULL: none. */
@@ -234,34 +274,54 @@ static json_t *truth_json(const convert_request *request, const ct_attach_result
     return o;
 }
 
+/* Noise models that factors have. */
+static int32_t used_models(const ct_sequence *seq, const ct_noise *noise)
+{
+    uint8_t *used = cli_alloc(ct_noise_count(noise), 1);
+    int32_t  n = 0;
+    for (int32_t f = 0; f < ct_graph_factors(seq->graph); f++) used[ct_graph_factor(seq->graph, f).noise] = 1;
+    for (int32_t m = 0; m < ct_noise_count(noise); m++) n += used[m];
+    free(used);
+    return n;
+}
+
+/* What was done. */
+typedef struct {
+    cli_written      written;
+    ct_attach_result found;
+    ct_split_result  split;
+} outcome;
+
 static void print(const convert_request *request, ct_format from, const ct_sequence *seq, const ct_noise *noise,
-                  const cli_written *written, const ct_attach_result *found)
+                  const outcome *done)
 {
     char kinds[128];
     cli_row("from", "%s (%s)", request->path[0], ct_format_name(from));
-    cli_row("to", "%s (%s)", request->path[1], ct_format_name(written->format));
+    cli_row("to", "%s (%s)", request->path[1], ct_format_name(done->written.format));
     cli_row("variables", "%s", cli_describe_kinds(seq->graph, kinds, sizeof kinds));
     cli_row("factors", "%d", ct_graph_factors(seq->graph));
-    cli_row("noise models", "%d", ct_noise_count(noise));
-    if (request->truth) print_truth(request, found);
+    cli_row("noise models", "%d", used_models(seq, noise));
+    if (request->split_loops) print_split(&done->split);
+    if (request->truth) print_truth(request, &done->found);
     if (seq->repaired) cli_row("repaired", "%lld matri%s", (long long)seq->repaired, seq->repaired == 1 ? "x" : "ces");
-    if (written->dropped) cli_row("left out", "%lld", (long long)written->dropped);
+    if (done->written.dropped) cli_row("left out", "%lld", (long long)done->written.dropped);
 }
 
 static void print_json(const convert_request *request, ct_format from, const ct_sequence *seq, const ct_noise *noise,
-                       const cli_written *written, const ct_attach_result *found)
+                       const outcome *done)
 {
     json_t *o = cli_object();
     cli_put(o, "in", cli_text(request->path[0]));
     cli_put(o, "from", cli_text(ct_format_name(from)));
     cli_put(o, "out", cli_text(request->path[1]));
-    cli_put(o, "to", cli_text(ct_format_name(written->format)));
+    cli_put(o, "to", cli_text(ct_format_name(done->written.format)));
     cli_put(o, "variables", cli_integer(ct_graph_variables(seq->graph)));
     cli_put(o, "factors", cli_integer(ct_graph_factors(seq->graph)));
-    cli_put(o, "noise_models", cli_integer(ct_noise_count(noise)));
-    cli_put(o, "truth", request->truth ? truth_json(request, found) : cli_check_alloc(json_null()));
-    cli_put(o, "dropped", cli_integer(written->dropped));
-    cli_put(o, "dropped_first", cli_text(written->dropped ? written->what : NULL));
+    cli_put(o, "noise_models", cli_integer(used_models(seq, noise)));
+    cli_put(o, "truth", request->truth ? truth_json(request, &done->found) : cli_check_alloc(json_null()));
+    cli_put(o, "split", request->split_loops ? split_json(&done->split) : cli_check_alloc(json_null()));
+    cli_put(o, "dropped", cli_integer(done->written.dropped));
+    cli_put(o, "dropped_first", cli_text(done->written.dropped ? done->written.what : NULL));
     cli_put(o, "repaired", cli_integer(seq->repaired));
     cli_put(o, "note", cli_text(seq->note));
     cli_print_json(o);
@@ -273,8 +333,7 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
     ct_noise    *noise = NULL;
     ct_sequence *seq = NULL;
     ct_format    from = (ct_format)request->from;
-    cli_written  written;
-    ct_attach_result found = {0};
+    outcome      done = {0};
     cli_status_show(io, "reading %s", request->path[0]);
     ct_status status = ct_noise_new(&noise, &err);
     if (status == CT_OK) status = cli_read_push(io, request->path[0], &from, &request->push, noise, &seq, &err);
@@ -282,19 +341,20 @@ static cli_exit carry_out(const cli_io *io, const convert_request *request)
         status = ct_fail(&err, CT_E_ARGUMENT, "--%s is for recorded pushes, and %s is not one (%s)",
                          push_option(request), request->path[0], ct_format_name(from));
     if (status == CT_OK && request->times) status = attach_times(io, request, seq, &err);
-    if (status == CT_OK && request->truth) status = attach(io, request, seq, &found, &err);
+    if (status == CT_OK && request->truth) status = attach(io, request, seq, &done.found, &err);
     if (status == CT_OK) status = set_header(request, seq, &err);
-    if (status == CT_OK && request->hold) status = hold(request, seq, &found, &err);
+    if (status == CT_OK && request->hold) status = hold(request, seq, &done.found, &err);
+    if (status == CT_OK && request->split_loops) status = split_loops(request, seq, noise, &done.split, &err);
     const double *x = NULL;
     if (status == CT_OK) status = choose_values(request, seq, &x, &err);
     cli_status_show(io, "writing %s", request->path[1]);
     if (status == CT_OK)
-        status = cli_write_sequence(seq, noise, x, request->to, request->lossy, request->path[1], &written, &err);
+        status = cli_write_sequence(seq, noise, x, request->to, request->lossy, request->path[1], &done.written, &err);
     cli_status_clear();
     if (status == CT_OK) {
-        cli_remark_dropped(io, request->path[1], &written);
-        if (io->json) print_json(request, from, seq, noise, &written, &found);
-        else if (!io->quiet && !cli_is_stdout(request->path[1])) print(request, from, seq, noise, &written, &found);
+        cli_remark_dropped(io, request->path[1], &done.written);
+        if (io->json) print_json(request, from, seq, noise, &done);
+        else if (!io->quiet && !cli_is_stdout(request->path[1])) print(request, from, seq, noise, &done);
     }
     ct_sequence_free(seq);
     ct_noise_free(noise);
@@ -383,6 +443,9 @@ static const cli_option OPTIONS[] = {
                  "times of the poses, from a trajectory (.tum) that the estimator wrote"),
     CLI_ROW_CHOICE("times-by", "auto|index|name", find_by, AT(times_by), "how times are matched to poses, as above "
                                                                          "(name)"),
+    CLI_ROW_FLAG("split-loops", AT(split_loops),
+                 "give edges between poses that do not follow each other a noise model of their own, loop; for pose "
+                 "graphs of other programs, which have one sort of edge (OUT is .ctseq)"),
     CLI_ROW_TEXT("hold", "NAME|first", AT(hold),
                  "fix a pose, at its truth if known: for graphs with relative measurements only"),
     CLI_ROW_HEADING("Recorded pushes (push, .csv)"),
