@@ -1,7 +1,8 @@
 /* tables.c: how fast tables are read, and in how much memory.
  *
- * Tables are written to a file, read, and removed: odometry (three columns, all used), thirty columns of which three are
- * used, numbers of 19 digits between blanks (numpy's savetxt), words in quotes, and lines that a condition leaves out.
+ * Tables are written to a file, read, and removed: odometry (three columns, all used), thirty columns of which three
+ * are used, numbers of 19 digits between blanks (numpy's savetxt), words in quotes, and lines that a condition leaves
+ * out.
  * Each is read in a child process, so that its peak of memory is its own. --quick: 8 MB each; what is read is compared
  * with what was written, and the memory with its limit. */
 #define _POSIX_C_SOURCE 200809L

@@ -143,6 +143,54 @@ static void test_names_that_are_not_there_are_refused_with_the_nearest(void)
     CHECK_REFUSED(read_text("x [m],x [deg]\n2,3\n", NAMES("x"), NULL), err, "two columns are called");
 }
 
+static void test_names_of_several_words_need_no_backquotes_where_they_stand_alone(void)
+{
+    const char *text = "Time [s],forward velocity [m/s],std-dev,x\n1,3.6,2,5\n";
+    CHECK_OK(read_text(text,
+                       NAMES("forward velocity", "forward velocity in km/h", "std-dev", "`std-dev` + x",
+                             "forward velocity [m/s]"),
+                       "`std-dev`"),
+             err);
+    CHECK(r.value[0][0] == 3.6 && r.value[0][1] == 1 && r.value[0][2] == 2 && r.value[0][3] == 7 &&
+          r.value[0][4] == 3.6);
+    CHECK(!strcmp(r.text[0], "2"));
+    CHECK_REFUSED(read_text(text, NAMES("std"), NULL), err,
+                  "there is no \"std\"; is it `std-dev`, written with these backquotes?");
+    CHECK_REFUSED(read_text(text, NAMES("forward velocty"), NULL), err, "is it `forward velocity`");
+    ct_source_options options = ct_source_defaults();
+    options.time = "std-dev in ms";
+    options.constants = 1;
+    options.constant = NAMES("robot", "07");
+    CHECK_OK(read_records(write_text("in.csv", text), &options, NAMES("x"), "robot", &r, &err), err);
+    CHECK(r.stamp[0] == 2000000 && !strcmp(r.text[0], "7")); /* a constant as text */
+    options.time = "std-dev + 1";
+    CHECK_REFUSED(read_records(write_text("in.csv", text), &options, NAMES("x"), "robot", &r, &err), err,
+                  "there is no \"std\"");
+}
+
+/* A line of units below the header has no values. */
+static void test_a_line_of_units_is_skipped(void)
+{
+    CHECK_OK(read_text("t,x,yaw,n\ns,[m],(deg),-\n1,2,3,4\n2,3,4,5\n", NAMES("x", "yaw in deg"), NULL), err);
+    CHECK(r.count == 2 && r.line[0] == 3 && r.value[0][0] == 2);
+    CHECK_REFUSED(read_text("t,x,yaw\ns,lots,deg\n1,2,3\n2,3,4\n", NAMES("x"), NULL), err,
+                  "in.csv:2: column \"x\": expected a number, found \"lots\"");
+    CHECK_OK(read_text("name,kind\nm,s\n", NULL, "name"), err); /* nothing but words: values */
+    CHECK(r.count == 1);
+}
+
+/* A title above the header: the separator is still found, and the sentence says how to go on. */
+static void test_lines_before_the_table_are_told(void)
+{
+    const char *text = "Run of today\nt,x,y\n1,2,3\n2,3,4\n3,4,5\n4,5,6\n5,6,7\n";
+    CHECK_REFUSED(read_text(text, NULL, NULL), err,
+                  "in.csv:2: the line has 3 columns, the header in line 1 has 1; `skip`");
+    ct_source_options options = ct_source_defaults();
+    options.skip = 1;
+    CHECK_OK(read_records(write_text("in.csv", text), &options, NAMES("y"), NULL, &r, &err), err);
+    CHECK(r.count == 5 && r.value[4][0] == 7 && r.line[0] == 3);
+}
+
 static void test_missing_values_are_nan(void)
 {
     CHECK_OK(read_text("t,x,y\n1,,2\n2,nan,NaN\n3,NA,3\n4,inf,-Infinity\n", NAMES("x", "y", "x + y"), NULL), err);
@@ -403,6 +451,9 @@ int main(void)
     RUN(test_the_header_is_guessed_or_told);
     RUN(test_units_of_the_header_are_told_and_not_applied);
     RUN(test_names_that_are_not_there_are_refused_with_the_nearest);
+    RUN(test_names_of_several_words_need_no_backquotes_where_they_stand_alone);
+    RUN(test_a_line_of_units_is_skipped);
+    RUN(test_lines_before_the_table_are_told);
     RUN(test_missing_values_are_nan);
     RUN(test_lines_with_other_widths_are_refused_with_their_number);
     RUN(test_kinds_of_lines_are_told_apart_by_where);

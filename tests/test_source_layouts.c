@@ -27,6 +27,10 @@ static void test_tum_columns_have_names(void)
     CHECK_REFUSED(read_as("1 2 3 4\n", CT_SOURCE_TUM, NULL, NULL), err, "has 4 columns; format tum has 8");
     CHECK_REFUSED(read_as(TUM "1 2 3\n", CT_SOURCE_TUM, NULL, NULL), err,
                   "in.txt:5: the line has 3 columns, the table has 8");
+    /* names of the file's own header are known as well */
+    CHECK_OK(read_as("# stamp px py pz q1 q2 q3 q4\n1 2 3 4 0 0 0 1\n", CT_SOURCE_AUTO, NAMES("py", "q4", "x"), NULL),
+             err);
+    CHECK(r.value[0][0] == 3 && r.value[0][1] == 1 && r.value[0][2] == 2 && r.stamp[0] == 1000000000);
     /* eight numbers that are no pose are a table */
     CHECK_OK(read_as("1 2 3 4 5 6 7 8\n", CT_SOURCE_AUTO, NAMES("#8"), NULL), err);
     CHECK(r.stamp[0] == 0 && r.value[0][0] == 8);

@@ -12,41 +12,43 @@ static const char *const g2o[G2O_COLUMNS] = {"tag", "i", "j", "x", "y", "z", "ya
 
 /* ---- columns ---- */
 
-static ct_status set_columns(ct__table *t, const char *const name[], int32_t count, ct_err *err)
-{
-    free(t->type);
-    t->type = ct__zalloc(count, 1);
-    t->columns = t->type ? count : 0;
-    t->width = t->most = count;
-    if (t->type && name == g2o) t->type[G2O_TAG] = CT__COLUMN_TEXT;
-    if (!t->type) return ct__no_memory(err, "columns", count);
-    return ct__table_name(t, name, &(ct__words){.ended = 1}, err);
-}
-
 static ct_status wrong_width(const ct__table *t, const char *columns, ct_err *err)
 {
     return ct_fail(err, CT_E_PARSE, "%s: the first line with values has %d columns; format %s has %s", t->path,
                    t->columns, ct_source_format_name(t->format), columns);
 }
 
-ct_status ct__layout_apply(ct__table *t, ct_err *err)
+ct_status ct__layout_names(ct__table *t, const char *const **given, ct_err *err)
 {
+    const int32_t n = t->columns;
     switch (t->format) {
     case CT_SOURCE_TUM:
-        if (t->columns != 0 && t->columns != 8) return wrong_width(t, "8: t x y z qx qy qz qw", err);
-        return set_columns(t, tum, 8, err);
+        if (n != 0 && n != 8) return wrong_width(t, "8: t x y z qx qy qz qw", err);
+        t->columns = 8;
+        *given = tum;
+        break;
     case CT_SOURCE_KITTI:
-        if (t->columns != 0 && t->columns != 12 && t->columns != 13)
-            return wrong_width(t, "12, or 13 with t first", err);
-        return t->columns == 13 ? set_columns(t, kitti, 13, err) : set_columns(t, kitti + 1, 12, err);
-    case CT_SOURCE_EUROC:
-        if (t->columns == 1) return wrong_width(t, "several: the stamp in ns, then values", err);
-        t->stamp = t->columns > 0 ? 0 : -1;
-        t->stamp_digits = 0;
-        return CT_OK;
-    case CT_SOURCE_G2O: t->separator = CT__BLANK; return set_columns(t, g2o, G2O_COLUMNS, err);
+        if (n != 0 && n != 12 && n != 13) return wrong_width(t, "12, or 13 with t first", err);
+        t->columns = n == 13 ? 13 : 12;
+        *given = n == 13 ? kitti : kitti + 1;
+        break;
+    case CT_SOURCE_G2O:
+        t->separator = CT__BLANK;
+        t->columns = G2O_COLUMNS;
+        *given = g2o;
+        break;
+    case CT_SOURCE_EUROC: return n == 1 ? wrong_width(t, "several: the stamp in ns, then values", err) : CT_OK;
     default: return CT_OK;
     }
+    t->width = t->most = t->columns;
+    return CT_OK;
+}
+
+void ct__layout_stamp(ct__table *t)
+{
+    if (t->format != CT_SOURCE_EUROC) return;
+    t->stamp = t->columns > 0 ? 0 : -1;
+    t->stamp_digits = 0;
 }
 
 const char *ct__layout_alias(const ct__table *t, const char *name)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 typedef struct {
-    int32_t slot;
+    int32_t slot; /* -1: a constant, which is in text */
     char *text;
     int64_t capacity;
 } text_column;
@@ -63,10 +63,20 @@ static void list_names(const ct_source *s, char *buf, size_t size)
     if (s->fields > 5 && used < size) snprintf(buf + used, size - used, ", ...");
 }
 
+/* Can it stand in an expression without backquotes? */
+static int is_plain(const char *name)
+{
+    const ct__token token = ct__token_at(name, 0, 1);
+    return token.kind == CT__TOKEN_NAME && token.begin == 0 && !name[token.end];
+}
+
 static ct_status no_field(const ct_source *s, const char *name, ct_err *err)
 {
     char list[240];
     const char *nearest = ct_nearest(name, name_at, s);
+    if (nearest && !is_plain(nearest))
+        return ct_fail(err, CT_E_ARGUMENT, "%s: there is no \"%.80s\"; is it `%.80s`, written with these backquotes?",
+                       s->path, name, nearest);
     if (nearest)
         return ct_fail(err, CT_E_ARGUMENT, "%s: there is no \"%.80s\"; is it \"%.80s\"?", s->path, name, nearest);
     list_names(s, list, sizeof list);
@@ -107,9 +117,50 @@ static ct_status scope_constant(void *user, const char *name, const char **value
     return CT_OK;
 }
 
+static int knows(const ct_source *s, const char *name)
+{
+    return s->ops->knows ? s->ops->knows(s->reader, name) : has_field(s, name);
+}
+
+/* "forward velocity" and "forward velocity in km/h" are written without backquotes where that is the name of a field:
+ * *text <- the expression with them, for the caller to free; NULL: it has another form. */
+static ct_status quote_name(const ct_source *s, const char *expression, char **text, ct_err *err)
+{
+    *text = NULL;
+    const size_t length = strlen(expression);
+    if (is_plain(expression) || strchr(expression, '`') || length > CT__EXPRESSION_MAX) return CT_OK;
+    const char *in = NULL;
+    for (const char *next = expression; (next = strstr(next, " in ")); next++) in = next;
+    char *copy = malloc(length + 3);
+    if (!copy) return ct__no_memory(err, "characters of an expression", (int64_t)length);
+    for (int cut = 0; cut < 1 + (in != NULL) && !*text; cut++) {
+        const size_t n = cut ? (size_t)(in - expression) : length;
+        memcpy(copy + 1, expression, n);
+        copy[1 + n] = 0;
+        if (is_plain(copy + 1) || !knows(s, copy + 1)) continue;
+        copy[0] = '`';
+        copy[1 + n] = '`';
+        strcpy(copy + 2 + n, expression + n);
+        *text = copy;
+    }
+    if (!*text) free(copy);
+    return CT_OK;
+}
+
 static ct__scope scope_of(ct_source *s)
 {
     return (ct__scope){.user = s, .bind = scope_bind, .is_text = scope_is_text, .constant = scope_constant};
+}
+
+/* ct__expression_new, with names of several words. */
+static ct_status compile(ct_source *s, const char *expression, ct__expression **out, ct_err *err)
+{
+    const ct__scope scope = scope_of(s);
+    char *quoted;
+    CT_TRY(quote_name(s, expression, &quoted, err));
+    const ct_status status = ct__expression_new(quoted ? quoted : expression, &scope, out, err);
+    free(quoted);
+    return status;
 }
 
 /* ---- opening ---- */
@@ -127,16 +178,18 @@ static ct_status copy_constants(ct_source *s, const ct_source_options *options, 
 
 static ct_status compile_stamp(ct_source *s, const char *time, ct_err *err)
 {
-    const ct__scope scope = scope_of(s);
     char *name;
     const char *constant = NULL;
     if (!time) return s->ops->bind_stamp(s->reader, &s->stamp, &s->stamp_digits, err);
-    CT_TRY(ct__expression_stamp(time, &name, &s->stamp_digits, err));
-    ct_status status = name ? scope_constant(s, name, &constant, err) : CT_OK;
+    char *quoted;
+    CT_TRY(quote_name(s, time, &quoted, err));
+    ct_status status = ct__expression_stamp(quoted ? quoted : time, &name, &s->stamp_digits, err);
+    free(quoted);
+    if (status == CT_OK && name) status = scope_constant(s, name, &constant, err);
     if (status == CT_OK && name && !constant)
         status = scope_bind(s, name, CT__AS_STAMP, &s->stamp, err);
     else if (status == CT_OK)
-        status = ct__expression_new(time, &scope, &s->time, err);
+        status = compile(s, time, &s->time, err);
     free(name);
     return status;
 }
@@ -228,23 +281,41 @@ static ct_status with_path(const ct_source *s, ct_status status, ct_err *err)
 
 ct_status ct_source_select(ct_source *s, const char *expression, int32_t *index, ct_err *err)
 {
-    const ct__scope scope = scope_of(s);
     CT_TRY(not_begun(s, err));
     CT_TRY(ct__grow(&s->column, &s->column_capacity, s->columns + 1, sizeof *s->column, "values", err));
     CT_TRY(ct__grow(&s->value, &s->value_capacity, s->columns + 1, sizeof *s->value, "values", err));
-    CT_TRY(with_path(s, ct__expression_new(expression, &scope, &s->column[s->columns], err), err));
+    CT_TRY(with_path(s, compile(s, expression, &s->column[s->columns], err), err));
     *index = (int32_t)s->columns++;
+    return CT_OK;
+}
+
+/* A field or a constant as text. */
+static ct_status bind_text(ct_source *s, const char *name, text_column *column, ct_err *err)
+{
+    const char *constant;
+    CT_TRY(scope_constant(s, name, &constant, err));
+    CT_TRY(ct__grow(&column->text, &column->capacity, constant ? (int64_t)strlen(constant) + 64 : 64, 1, "characters",
+                    err));
+    column->slot = -1;
+    if (!constant) return scope_bind(s, name, CT__AS_TEXT, &column->slot, err);
+    const ct__value value = {.kind = CT__VALUE_TEXT, .length = (int32_t)strlen(constant), .text = constant};
+    ct__value_text(&value, column->text, (size_t)column->capacity);
     return CT_OK;
 }
 
 ct_status ct_source_select_text(ct_source *s, const char *name, int32_t *index, ct_err *err)
 {
     text_column column = {0};
+    const size_t length = strlen(name);
+    const int quoted = length > 2 && name[0] == '`' && name[length - 1] == '`';
     CT_TRY(not_begun(s, err));
     CT_TRY(ct__grow(&s->text, &s->text_capacity, s->texts + 1, sizeof *s->text, "texts", err));
     CT_TRY(ct__grow(&s->text_value, &s->text_value_capacity, s->texts + 1, sizeof *s->text_value, "texts", err));
-    CT_TRY(ct__grow(&column.text, &column.capacity, 64, 1, "characters", err));
-    const ct_status status = scope_bind(s, name, CT__AS_TEXT, &column.slot, err);
+    char *plain = ct__strdup(name + quoted);
+    if (!plain) return ct__no_memory(err, "characters of a name", (int64_t)length);
+    if (quoted) plain[length - 2] = 0;
+    const ct_status status = bind_text(s, plain, &column, err);
+    free(plain);
     if (status != CT_OK) {
         free(column.text);
         return status;
@@ -283,6 +354,8 @@ static ct_status fill_texts(ct_source *s, const ct__value *value, ct_err *err)
 {
     for (int64_t i = 0; i < s->texts; i++) {
         text_column *t = &s->text[i];
+        s->text_value[i] = t->text;
+        if (t->slot < 0) continue;
         const size_t length = ct__value_text(&value[t->slot], t->text, (size_t)t->capacity);
         if ((int64_t)length >= t->capacity) {
             CT_TRY(ct__grow(&t->text, &t->capacity, (int64_t)length + 1, 1, "characters", err));

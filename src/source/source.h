@@ -63,6 +63,8 @@ typedef struct {
 
     /* The fields, as ct_source_field_at gives them; NULL beyond the last. */
     const ct_source_field *(*field)(const void *reader, int32_t i);
+    /* May be NULL. 1: `bind` knows the name. NULL: it is one of the names of `field`. */
+    int (*knows)(const void *reader, const char *name);
     /* 1: the field (any name that `bind` knows) is text, so that comparisons with it are of text. */
     int (*is_text)(const void *reader, const char *name);
     int typed; /* 1: types are known for all records, so that text cannot become a number in a later one */

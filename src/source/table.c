@@ -50,7 +50,8 @@ static ct_status set_up(ct__table *t, const ct_source_options *options, ct_err *
     CT_TRY(ct__input_open(t->path, &t->input, err));
     t->rows = (ct__rows){.input = t->input, .path = t->path};
     CT_TRY(ct__table_guess(t, options, err));
-    return ct__layout_apply(t, err);
+    ct__layout_stamp(t);
+    return CT_OK;
 }
 
 static void table_free(void *reader)
@@ -128,11 +129,17 @@ static ct_status find_among(const ct__table *t, int as_written, const char *name
 static ct_status find_column(const ct__table *t, const char *name, int32_t *column, ct_err *err)
 {
     const char *alias = ct__layout_alias(t, name);
-    CT_TRY(find_among(t, 1, name, column, err));
-    if (*column < 0) CT_TRY(find_among(t, 0, alias ? alias : name, column, err));
+    CT_TRY(find_among(t, !t->given, t->given && alias ? alias : name, column, err)); /* names that were given first */
+    if (*column < 0) CT_TRY(find_among(t, t->given, !t->given && alias ? alias : name, column, err));
     if (*column < 0) *column = column_of_number(name);
     if (*column >= t->columns && *column >= t->most) *column = -1;
     return CT_OK;
+}
+
+static int table_knows(const void *reader, const char *name)
+{
+    int32_t column;
+    return find_column(reader, name, &column, NULL) == CT_OK && column >= 0;
 }
 
 static int table_is_text(const void *reader, const char *name)
@@ -225,6 +232,7 @@ const ct__reader_ops ct__table_reader = {
     .open = table_open,
     .free = table_free,
     .field = table_field,
+    .knows = table_knows,
     .is_text = table_is_text,
     .bind = table_bind,
     .bind_stamp = table_bind_stamp,

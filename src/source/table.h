@@ -48,10 +48,12 @@ struct ct__table {
     int32_t          named;     /* by the caller, at the beginning of each line                               */
     int32_t          columns;   /* that have a name or a number                                               */
     int64_t          width;     /* columns that a line must have; 0: as the first that is taken               */
+    int64_t          header;    /* line of the header; 0: none                                                */
     int64_t          most;      /* columns that can be asked for by number                                    */
     char            *type;      /* of column k: below                                                         */
     ct_source_field *field;
     const char     **written;   /* names as the header has them, with their units */
+    int              given;     /* 1: names are not those of the header                                       */
     char            *names;     /* what field and written point into              */
     int32_t          stamp;     /* the column of the stamp; -1: none              */
     int              stamp_digits;
@@ -65,6 +67,7 @@ struct ct__table {
     int             rest;  /* of the slots that are bound now */
 
     /* the last line */
+    int     taken; /* 1: a line was taken */
     int64_t found; /* its columns */
     int     open_end; /* 1: a separator ends it */
     char   *scratch; /* quoted words with doubled quotes */
@@ -104,13 +107,17 @@ ct_status   ct__table_scratch(ct__table *t, int64_t length, ct_err *err);
 
 /* Separator, columns, names and types. The next line is then the first with values. */
 ct_status ct__table_guess(ct__table *t, const ct_source_options *options, ct_err *err);
+/* Is it a unit of expressions? */
+int ct__is_unit(const ct__cell *cell);
 /* Name the t->columns columns: as given, or (NULL) as the words of the header, or by number where these end. */
 ct_status ct__table_name(ct__table *t, const char *const given[], const ct__words *header, ct_err *err);
 
 /* ---- Layouts -------------------------------------------------------------------------------------- */
 
-/* Columns of TUM, EuRoC, KITTI and g2o, after the guess. */
-ct_status ct__layout_apply(ct__table *t, ct_err *err);
+/* Number and names of the columns of TUM, KITTI and g2o; t->columns are those of the first line. */
+ct_status ct__layout_names(ct__table *t, const char *const **given, ct_err *err);
+/* The stamp of EuRoC. */
+void ct__layout_stamp(ct__table *t);
 /* Another name of a column, as other programs have it; NULL: none. */
 const char *ct__layout_alias(const ct__table *t, const char *name);
 /* ct__table_split of a g2o line: columns depend on the tag. */

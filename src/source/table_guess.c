@@ -1,8 +1,9 @@
 /* table_guess.c: separator, header and types of a table, from its first lines.
  *
- * Separator: ";", "|" or "," if every line has the same number of columns, at least two; a tab, unless blanks find more
- * numbers; else blanks. Header: the first line, if none of its words is a number and later lines have numbers; or the
- * last comment before the first line, if it has as many words as the line has columns. */
+ * Separator: ";", "|" or "," if the lines (four of five: there may be a title) have the same number of columns, at
+ * least two; a tab, unless blanks find more numbers; else blanks. Header: the first line, if none of its words is a
+ * number and later lines have numbers; or the last comment before the first line, if it has as many words as the line
+ * has columns. A line of units below the header has no values. */
 #include "source/decimal.h"
 #include "source/table.h"
 
@@ -95,13 +96,17 @@ static int64_t count_words(const sample *s, const sample_row *r, char separator,
 /* ---- separator ---- */
 
 typedef struct {
-    int64_t fewest, most, numbers; /* columns of the lines; numbers in all of them but the first */
+    int64_t fewest, most, numbers; /* columns of the lines; numbers in all of them but the first             */
+    int same;                      /* 1: four of five have as many as the last, and these are two or more */
 } division;
 
 static division divide(const sample *s, char separator)
 {
     division d = {.fewest = INT64_MAX};
-    for (int64_t i = s->first, seen = 0; i < s->rows; i++) {
+    int64_t seen = 0, as_last = 0, last = 0, numbers_of_last;
+    for (int64_t i = s->rows - 1; i >= s->first && last == 0; i--)
+        if (!s->row[i].comment) last = count_words(s, &s->row[i], separator, &numbers_of_last);
+    for (int64_t i = s->first; i < s->rows; i++) {
         if (s->row[i].comment) continue;
         int64_t numbers;
         const int64_t count = count_words(s, &s->row[i], separator, &numbers);
@@ -109,7 +114,9 @@ static division divide(const sample *s, char separator)
         d.fewest = CT_MIN(d.fewest, count);
         d.most = CT_MAX(d.most, count);
         if (seen++ > 0 || s->values == 1) d.numbers += numbers;
+        as_last += count == last;
     }
+    d.same = last > 1 && 5 * as_last >= 4 * seen;
     return d;
 }
 
@@ -119,11 +126,11 @@ static char guess_separator(const sample *s)
     if (s->values == 0) return ',';
     for (const char *c = order; *c; c++) {
         const division d = divide(s, *c);
-        if (d.fewest == d.most && d.fewest > 1) return *c;
+        if (d.same) return *c;
     }
     const division tab = divide(s, '\t'), blank = divide(s, CT__BLANK);
-    if (tab.fewest == tab.most && tab.fewest > 1 && tab.numbers >= blank.numbers) return '\t';
-    if (blank.fewest == blank.most && blank.fewest > 1) return CT__BLANK;
+    if (tab.same && tab.numbers >= blank.numbers) return '\t';
+    if (blank.same) return CT__BLANK;
     for (const char *c = order; *c; c++) /* lines of several kinds */
         if (divide(s, *c).fewest > 1) return *c;
     return tab.fewest > 1 && tab.numbers >= blank.numbers ? '\t' : CT__BLANK;
@@ -155,6 +162,23 @@ static sample_row without_mark(const sample *s, sample_row r)
     return r;
 }
 
+/* Units alone, in brackets or not, and "-" or nothing where there is none. */
+static int is_line_of_units(const sample *s, const sample_row *r)
+{
+    ct__words words = words_of(s, r, s->t->separator);
+    ct__cell cell;
+    int units = 0, state;
+    while ((state = ct__words_next(&words, &cell)) > 0) {
+        if (cell.length == 0 || (cell.length == 1 && cell.text[0] == '-')) continue;
+        const char first = cell.text[0], last = cell.text[cell.length - 1];
+        const int brackets = cell.length > 2 && ((first == '[' && last == ']') || (first == '(' && last == ')'));
+        const ct__cell inside = {.text = cell.text + brackets, .length = cell.length - 2 * brackets};
+        if (!ct__is_unit(&inside)) return 0;
+        units += !(inside.length == 1 && (inside.text[0] == '1' || inside.text[0] == '%')); /* numbers are no units */
+    }
+    return state == 0 && units > 0;
+}
+
 /* The comment before the first line, if it has a name for each of its columns: *separator of the names. */
 static int comment_header(const sample *s, int64_t columns, sample_row *header, char *separator)
 {
@@ -181,6 +205,7 @@ static void find_types(const sample *s, int64_t begin)
         ct__words words = words_of(s, &s->row[i], t->separator);
         ct__cell cell;
         for (int32_t k = 0; k < t->columns && ct__words_next(&words, &cell) > 0; k++) {
+            if (t->format == CT_SOURCE_G2O && k > 0) break; /* the tag alone has the same place in every line */
             if (ct__is_missing(t, &cell)) continue;
             const int number = is_number(&cell), time = !number && ct__calendar(cell.text, (size_t)cell.length, &ns);
             const char type = number ? CT__COLUMN_NUMBER : time ? CT__COLUMN_TIME : CT__COLUMN_TEXT;
@@ -209,6 +234,11 @@ static void find_header(const sample *s, const ct_source_options *options, sampl
     } else if (options->header < 0 && guess_header(s, named)) {
         *header = without_mark(s, s->row[s->first]);
         *begin = s->first + 1;
+        const int more = s->first + 2 < s->rows && !s->row[s->first + 1].comment && !s->row[s->first + 2].comment;
+        if (more && is_line_of_units(s, &s->row[s->first + 1])) {
+            count_words(s, &s->row[s->first + 2], s->t->separator, &numbers);
+            *begin += numbers > 0;
+        }
     } else if (options->header != 0) {
         const int64_t columns = s->values > 0 ? count_words(s, &s->row[s->first], s->t->separator, &numbers) : 0;
         if (!comment_header(s, columns, header, separator)) header->length = -1;
@@ -226,22 +256,25 @@ static ct_status guess(sample *s, const ct_source_options *options, ct_err *err)
     CT_TRY(ct__table_scratch(t, longest, err));
     if (!t->separator) t->separator = guess_separator(s);
     find_header(s, options, &header, &separator, &begin);
+    const char *const *given = options->columns > 0 ? options->column : NULL;
     int64_t columns = options->columns;
     if (columns == 0 && header.length >= 0) columns = count_words(s, &header, separator, &numbers);
     if (columns == 0 && begin < s->rows) columns = count_words(s, &s->row[begin], t->separator, &numbers);
     t->named = options->columns;
     t->columns = (int32_t)columns; /* a line has fewer bytes than an int32_t counts */
     if (header.length >= 0) t->width = count_words(s, &header, separator, &numbers);
+    if (header.length >= 0) t->header = header.line;
     if (t->width > 0 && t->width < columns)
         return ct_fail(err, CT_E_PARSE, "%s:%lld: the header has %lld columns, %lld are named", t->path,
                        (long long)header.line, (long long)t->width, (long long)columns);
     t->most = t->width > 0 ? t->width : options->where && options->where[0] ? INT32_MAX : divide(s, t->separator).most;
-    t->type = ct__zalloc(columns, 1);
-    if (!t->type) return ct__no_memory(err, "columns", columns);
+    CT_TRY(ct__layout_names(t, &given, err));
+    t->type = ct__zalloc(t->columns, 1);
+    if (!t->type) return ct__no_memory(err, "columns", t->columns);
     find_types(s, begin);
     ct__words words = {.ended = 1};
     if (header.length >= 0) words = words_of(s, &header, separator);
-    CT_TRY(ct__table_name(t, options->columns > 0 ? options->column : NULL, &words, err));
+    CT_TRY(ct__table_name(t, given, &words, err));
     /* go on at the first line with values */
     const int64_t to = begin > 0 && begin <= s->rows && s->rows > 0 ? s->row[begin - 1].line : 0;
     ct__rows_rewind(&t->rows);

@@ -15,8 +15,7 @@ static ct__cell trimmed(const char *text, int64_t length)
     return (ct__cell){.text = text, .length = length};
 }
 
-/* Is it a unit of expressions? */
-static int is_unit(const ct__cell *cell)
+int ct__is_unit(const ct__cell *cell)
 {
     char text[32];
     int at = 0;
@@ -39,7 +38,7 @@ static void take_unit(ct__cell written, ct__cell *name, ct__cell *unit)
     if (!open || at == 0) return;
     const ct__cell inside = trimmed(written.text + at + 1, written.length - at - 2);
     const ct__cell before = trimmed(written.text, at);
-    if (before.length == 0 || (open == '(' && !is_unit(&inside))) return;
+    if (before.length == 0 || (open == '(' && !ct__is_unit(&inside))) return;
     *name = before;
     *unit = inside;
 }
@@ -104,12 +103,11 @@ static char *put_type(char *to, size_t *used, const char *type, const ct__cell *
     return at;
 }
 
-/* The text of column k: as the caller has it, as the header has it, or its number. */
-static ct__cell written_name(const char *const given[], ct__words *header, int32_t k, char buf[16])
+/* The text of column k in the header, or its number. */
+static ct__cell written_name(ct__words *header, int32_t k, char buf[16])
 {
-    ct__cell cell = {.text = buf};
+    ct__cell cell = {0};
     const int state = ct__words_next(header, &cell);
-    if (given) return (ct__cell){.text = given[k], .length = (int64_t)strlen(given[k])};
     cell = state > 0 ? trimmed(cell.text, cell.length) : (ct__cell){0};
     if (cell.length > 0) return cell;
     snprintf(buf, 16, "#%d", k + 1);
@@ -124,9 +122,10 @@ static size_t lay_out(ct__table *t, const char *const given[], ct__words header,
     t->stamp = -1;
     for (int32_t k = 0; k < t->columns; k++) {
         char number[16];
-        const ct__cell written = written_name(given, &header, k, number);
-        ct__cell name = written, unit = {.text = ""};
-        if (!given) take_unit(written, &name, &unit);
+        const ct__cell written = written_name(&header, k, number);
+        ct__cell name, unit;
+        take_unit(written, &name, &unit);
+        if (given) name = (ct__cell){.text = given[k], .length = (int64_t)strlen(given[k])};
         const int rank = stamp_rank(&name);
         if (rank >= 0 && (best < 0 || rank < best)) {
             best = rank;
@@ -146,15 +145,11 @@ static size_t lay_out(ct__table *t, const char *const given[], ct__words header,
 
 ct_status ct__table_name(ct__table *t, const char *const given[], const ct__words *header, ct_err *err)
 {
-    ct__words copy = *header;
-    free(t->field);
-    free(t->written);
-    free(t->names);
-    t->names = NULL;
+    t->given = given != NULL;
     t->field = ct__zalloc(t->columns, sizeof *t->field);
     t->written = ct__zalloc(t->columns, sizeof *t->written);
     if (!t->field || !t->written) return ct__no_memory(err, "columns", t->columns);
-    const size_t size = lay_out(t, given, copy, NULL);
+    const size_t size = lay_out(t, given, *header, NULL);
     t->names = ct__zalloc((int64_t)size, 1);
     if (!t->names) return ct__no_memory(err, "characters of names", (int64_t)size);
     lay_out(t, given, *header, t->names);

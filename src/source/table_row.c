@@ -160,10 +160,15 @@ ct_status ct__table_width(ct__table *t, ct_err *err)
     if (t->format == CT_SOURCE_G2O) return CT_OK;
     const int64_t words = t->found - t->open_end; /* without what follows the last separator */
     if (t->width == 0 && words >= t->named) t->width = words;
-    if (t->found == t->width || words == t->width) return CT_OK;
+    if (t->found == t->width || words == t->width) return t->taken = 1, CT_OK;
     if (t->width == 0)
         return ct__table_bad(t, err, "the line has %lld column%s, %d are named: it is cut short", (long long)t->found,
                              t->found == 1 ? "" : "s", t->named);
+    if (t->header > 0 && !t->taken)
+        return ct__table_bad(t, err,
+                             "the line has %lld column%s, the header in line %lld has %lld; `skip` leaves out "
+                             "lines before the table",
+                             (long long)t->found, t->found == 1 ? "" : "s", (long long)t->header, (long long)t->width);
     return ct__table_bad(t, err, "the line has %lld column%s, the table has %lld%s", (long long)t->found,
                          t->found == 1 ? "" : "s", (long long)t->width, t->found < t->width ? ": it is cut short" : "");
 }
