@@ -14,6 +14,7 @@
 #include <covtune/graph.h>
 #include <covtune/plugin.h>
 #include <covtune/data.h>
+#include <covtune/recipe.h>
 #include <covtune/simulate.h>
 #include <covtune/net.h>
 #include <covtune/push.h>

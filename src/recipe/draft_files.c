@@ -1,0 +1,321 @@
+/* draft_files.c: the files that were named, or lie in folders that were, as patterns: files whose names differ in numbers
+ * alone are runs of one kind ("Robot{robot}_Odometry.dat"), and so are folders that hold the same files. */
+#define _POSIX_C_SOURCE 200809L
+#include "recipe/draft.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+
+#define FILES_MAX 4096
+#define DEPTH_MAX 6
+#define PATH_SIZE 900 /* of names that are drafted */
+
+typedef struct {
+    ct__draft *d;
+    int32_t count;
+    const char *path[FILES_MAX]; /* then relative to the folder */
+    const char *whole[FILES_MAX];
+} files;
+
+/* ---- folders ---- */
+
+static int has_ending(const char *name)
+{
+    static const char *const ENDING[] = {".csv", ".txt", ".dat",  ".tum", ".tsv",
+                                         ".log", ".bag", ".mcap", ".db3", ".g2o"};
+    char plain[300];
+    snprintf(plain, sizeof plain, "%s", name);
+    size_t length = strlen(plain);
+    if (length > 3 && !strcmp(plain + length - 3, ".gz")) plain[length -= 3] = 0;
+    for (size_t i = 0; i < sizeof ENDING / sizeof *ENDING; i++)
+        if (length > strlen(ENDING[i]) && !strcmp(plain + length - strlen(ENDING[i]), ENDING[i])) return 1;
+    return 0;
+}
+
+static int is_folder(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
+}
+
+/* A ROS 2 bag is a folder with this file. */
+static int is_bag_folder(const char *path)
+{
+    char name[PATH_SIZE + 16];
+    struct stat entry;
+    snprintf(name, sizeof name, "%.*s/metadata.yaml", PATH_SIZE, path);
+    return stat(name, &entry) == 0;
+}
+
+static ct_status add_file(files *f, const char *path)
+{
+    if (f->count == FILES_MAX)
+        return ct_fail(f->d->err, CT_E_LIMIT, "a draft looks at %d files at most; name some of each kind", FILES_MAX);
+    if (strlen(path) >= PATH_SIZE) return ct_fail(f->d->err, CT_E_LIMIT, "%.60s...: the path is too long", path);
+    f->path[f->count] = ct__draft_print(f->d, "%s", path);
+    return f->path[f->count++] ? CT_OK : CT_E_MEMORY;
+}
+
+/* Depth first, level by level below DEPTH_MAX: folders are few. */
+static ct_status add_folder(files *f, const char *path, int depth)
+{
+    DIR *folder = opendir(path);
+    if (!folder) return ct_fail(f->d->err, ct__io_status(), "%s: %s", path, strerror(errno));
+    ct_status status = CT_OK;
+    for (struct dirent *entry; status == CT_OK && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.') continue;
+        char inside[PATH_SIZE + 300];
+        snprintf(inside, sizeof inside, "%.*s/%s", PATH_SIZE, path, entry->d_name);
+        if (!is_folder(inside))
+            status = has_ending(entry->d_name) ? add_file(f, inside) : CT_OK;
+        else if (is_bag_folder(inside))
+            status = add_file(f, inside);
+        else if (depth < DEPTH_MAX && strlen(inside) < PATH_SIZE)
+            status = add_folder(f, inside, depth + 1);
+    }
+    closedir(folder);
+    return status;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static ct_status collect(files *f, const char *const path[], int32_t paths)
+{
+    for (int32_t i = 0; i < paths; i++) {
+        char name[PATH_SIZE];
+        size_t length = strlen(path[i]);
+        if (length >= PATH_SIZE) return ct_fail(f->d->err, CT_E_LIMIT, "%.60s...: the path is too long", path[i]);
+        strcpy(name, path[i]);
+        while (length > 1 && name[length - 1] == '/') name[--length] = 0;
+        struct stat entry;
+        if (stat(name, &entry) != 0) return ct_fail(f->d->err, ct__io_status(), "%s: %s", name, strerror(errno));
+        CT_TRY(S_ISDIR(entry.st_mode) && !is_bag_folder(name) ? add_folder(f, name, 0) : add_file(f, name));
+    }
+    qsort(f->path, (size_t)f->count, sizeof f->path[0], by_name);
+    return CT_OK;
+}
+
+/* Paths relative to the folder that has them all. */
+static ct_status make_relative(files *f)
+{
+    const char *first = f->count ? f->path[0] : "";
+    size_t common = 0;
+    for (size_t n = 0; first[n]; n++) {
+        int same = 1;
+        for (int32_t i = 1; i < f->count; i++) same = same && f->path[i][n] == first[n];
+        if (!same) break;
+        if (first[n] == '/') common = n + 1;
+    }
+    if (common) {
+        f->d->folder = ct__draft_print(f->d, "%.*s", (int)CT_MAX(common - 1, 1), first);
+        if (!f->d->folder) return CT_E_MEMORY;
+    }
+    for (int32_t i = 0; i < f->count; i++) f->whole[i] = f->path[i], f->path[i] += common;
+    return CT_OK;
+}
+
+/* ---- numbers ---- */
+
+/* The name with each number as one "0". */
+static void mask(const char *name, char out[PATH_SIZE])
+{
+    size_t n = 0;
+    for (const char *p = name; *p && n + 2 < PATH_SIZE; p++) {
+        if (!isdigit((unsigned char)*p))
+            out[n++] = *p;
+        else if (p == name || !isdigit((unsigned char)p[-1]))
+            out[n++] = '0';
+    }
+    out[n] = 0;
+}
+
+/* The number k of a name: its first digit and length; 0: there is none. */
+static size_t number_at(const char *name, int k, const char **first)
+{
+    for (const char *p = name; *p; p++) {
+        if (!isdigit((unsigned char)*p)) continue;
+        const size_t length = strspn(p, "0123456789");
+        if (!k--) return *first = p, length;
+        p += length - 1;
+    }
+    return 0;
+}
+
+static int number_varies(const char *const name[], int32_t count, int k)
+{
+    const char *a = "", *b = "";
+    const size_t length = number_at(name[0], k, &a);
+    for (int32_t i = 1; i < count; i++)
+        if (number_at(name[i], k, &b) != length || memcmp(a, b, length)) return 1;
+    return 0;
+}
+
+/* The letters before a number, in small ones: "robot" of Robot1. */
+static void word_before(const char *name, const char *digit, char out[32])
+{
+    size_t n = 0;
+    while (digit > name && strchr("_-", digit[-1])) digit--;
+    const char *end = digit;
+    while (digit > name && isalpha((unsigned char)digit[-1])) digit--;
+    for (; digit < end && n < 31; digit++) out[n++] = (char)tolower((unsigned char)*digit);
+    out[n] = 0;
+}
+
+/* What the parts of all patterns are called: the word before the numbers where all have the same one, else run. */
+typedef struct {
+    char word[32];
+    int used;
+} part_name;
+
+static void see_word(part_name *part, const char *name, int k)
+{
+    const char *digit;
+    char word[32];
+    if (!number_at(name, k, &digit)) return;
+    word_before(name, digit, word);
+    if (!part->used++)
+        strcpy(part->word, word);
+    else if (strcmp(part->word, word))
+        part->word[0] = 0;
+}
+
+#define NUMBERS_MAX 16
+
+/* Numbers that vary become {part}; those that are always equal to the first of them share its name. */
+static const char *pattern_of(ct__draft *d, const char *const name[], int32_t count, const part_name *part)
+{
+    char out[2 * PATH_SIZE] = "";
+    size_t n = 0;
+    int k = 0, parts = 0;
+    for (const char *p = name[0]; *p && n + 48 < sizeof out; p++) {
+        const size_t length = isdigit((unsigned char)*p) ? strspn(p, "0123456789") : 0;
+        if (length && k < NUMBERS_MAX && number_varies(name, count, k)) {
+            const char *word = part->word[0] ? part->word : "run";
+            int same = parts > 0;
+            for (int32_t i = 0; same && i < count; i++) {
+                const char *a = NULL, *b = NULL;
+                int first = 0;
+                while (!number_varies(name, count, first)) first++;
+                const size_t m = number_at(name[i], first, &a);
+                same = number_at(name[i], k, &b) == m && !memcmp(a, b, m);
+            }
+            parts += !same;
+            n +=
+                (size_t)(parts > 1 && !same ? sprintf(out + n, "{%s%d}", word, parts) : sprintf(out + n, "{%s}", word));
+        } else if (length)
+            n += (size_t)sprintf(out + n, "%.*s", (int)CT_MIN(length, 40), p);
+        else
+            out[n++] = *p, out[n] = 0;
+        if (length) k++, p += length - 1;
+    }
+    return ct__draft_print(d, "%s", out);
+}
+
+/* ---- groups ---- */
+
+static int32_t first_of_mask(const files *f, int32_t i)
+{
+    char mine[PATH_SIZE], other[PATH_SIZE];
+    mask(f->path[i], mine);
+    for (int32_t k = 0; k < i; k++) {
+        mask(f->path[k], other);
+        if (!strcmp(mine, other)) return k;
+    }
+    return i;
+}
+
+static int32_t names_like(const files *f, const int32_t first[], int32_t i, const char *name[])
+{
+    int32_t n = 0;
+    for (int32_t k = i; k < f->count; k++)
+        if (first[k] == i) name[n++] = f->path[k];
+    return n;
+}
+
+static ct_status group_by_number(const files *f, ct__draft_group *group, int32_t *groups)
+{
+    int32_t *first = ct__zalloc(f->count, sizeof *first);
+    const char **name = ct__zalloc(f->count, sizeof *name);
+    part_name part = {0};
+    ct_status status = first && name ? CT_OK : ct__no_memory(f->d->err, "files", f->count);
+    for (int32_t i = 0; status == CT_OK && i < f->count; i++) first[i] = first_of_mask(f, i);
+    for (int32_t i = 0; status == CT_OK && i < f->count; i++) {
+        const int32_t n = first[i] == i ? names_like(f, first, i, name) : 0;
+        for (int k = 0; n > 1 && k < NUMBERS_MAX; k++) {
+            const char *digit;
+            if (!number_at(name[0], k, &digit) || !number_varies(name, n, k)) continue;
+            see_word(&part, name[0], k);
+            break;
+        }
+    }
+    for (int32_t i = 0; status == CT_OK && i < f->count; i++) {
+        const int32_t n = first[i] == i ? names_like(f, first, i, name) : 0;
+        if (!n) continue;
+        const char *pattern = n > 1 ? pattern_of(f->d, name, n, &part) : f->path[i];
+        if (!pattern)
+            status = CT_E_MEMORY;
+        else
+            group[(*groups)++] = (ct__draft_group){pattern, f->whole[i]};
+    }
+    free(first);
+    free(name);
+    return status;
+}
+
+/* ---- folders that are runs ---- */
+
+static size_t first_component(const char *path) { return strcspn(path, "/"); }
+
+static int in_component(const char *path, const char *component, size_t length)
+{
+    return first_component(path) == length && !memcmp(path, component, length);
+}
+
+/* Does every folder at the top hold the same files, two or more? */
+static int folders_are_runs(const files *f)
+{
+    const char *one = f->path[0];
+    const size_t length = first_component(one);
+    int32_t mine = 0, variants = 0;
+    while (mine < f->count && in_component(f->path[mine], one, length)) mine++;
+    if (mine < 2 || mine == f->count || f->count % mine) return 0;
+    for (int32_t i = 0; i < f->count; i++) { /* sorted: each folder's files follow each other */
+        const char *path = f->path[i], *like = f->path[i % mine];
+        const size_t top = first_component(path);
+        if (!path[top] || strcmp(path + top, like + first_component(like))) return 0;
+        if (!in_component(path, f->path[i - i % mine], first_component(f->path[i - i % mine]))) return 0;
+        variants += i % mine == 0;
+    }
+    return variants > 1;
+}
+
+static ct_status group_by_folder(const files *f, ct__draft_group *group, int32_t *groups)
+{
+    for (int32_t i = 0; i < f->count && in_component(f->path[i], f->path[0], first_component(f->path[0])); i++) {
+        const char *pattern = ct__draft_print(f->d, "{run}%s", f->path[i] + first_component(f->path[i]));
+        if (!pattern) return CT_E_MEMORY;
+        group[(*groups)++] = (ct__draft_group){pattern, f->whole[i]};
+    }
+    return CT_OK;
+}
+
+ct_status ct__draft_groups(ct__draft *d, const char *const path[], int32_t paths, ct__draft_group **out, int32_t *count)
+{
+    files *f = ct__zalloc(1, sizeof *f);
+    *count = 0;
+    *out = NULL;
+    if (!f) return ct__no_memory(d->err, "files", paths);
+    f->d = d;
+    ct_status status = collect(f, path, paths);
+    if (status == CT_OK) status = make_relative(f);
+    if (status == CT_OK && !f->count)
+        status = ct_fail(d->err, CT_E_EMPTY, "there are no tables and no bags in %s", path[0]);
+    if (status == CT_OK && !(*out = ct__tree_alloc(d->pool, f->count, sizeof **out)))
+        status = ct__no_memory(d->err, "files", f->count);
+    if (status == CT_OK)
+        status = folders_are_runs(f) ? group_by_folder(f, *out, count) : group_by_number(f, *out, count);
+    free(f);
+    return status;
+}

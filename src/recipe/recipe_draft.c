@@ -1,0 +1,521 @@
+/* recipe_draft.c: a first recipe, from what was found in files. What is a guess is marked "check:". */
+#include "recipe/draft.h"
+
+#include <math.h>
+
+typedef struct {
+    ct__draft *d;
+    ct__text out;
+    int space; /* SE3 */
+    const ct__draft_source *truth, *odometry, *map, *codes;
+} writer;
+
+#define ROLES(w, s) for (ct__draft_source *s = (w)->d->source; s < (w)->d->source + (w)->d->sources; s++)
+
+static int is_odometry(const ct__draft_source *s)
+{
+    return s->role == CT__DRAFT_ODOMETRY_VELOCITY || s->role == CT__DRAFT_ODOMETRY_INCREMENT ||
+           s->role == CT__DRAFT_ODOMETRY_POSE;
+}
+
+static int is_sighting(const ct__draft_source *s)
+{
+    return s->role == CT__DRAFT_RANGE || s->role == CT__DRAFT_BEARING || s->role == CT__DRAFT_RANGE_BEARING;
+}
+
+/* ---- words ---- */
+
+/* A text as YAML: plain where that is safe, also within brackets. */
+static void put_word(ct__text *out, const char *word)
+{
+    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789./-* ";
+    if (strspn(word, LETTERS) && !word[strspn(word, PLAIN)]) {
+        ct__text_put(out, word);
+        return;
+    }
+    ct__text_put(out, "\"");
+    for (const char *p = word; *p; p++) {
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            ct__text_printf(out, "\\x%02x", (unsigned)(unsigned char)*p);
+        else if (*p == '"' || *p == '\\')
+            ct__text_printf(out, "\\%c", *p);
+        else
+            ct__text_bytes(out, p, 1);
+    }
+    ct__text_put(out, "\"");
+}
+
+static const char *default_unit(ct__meaning m)
+{
+#define X(constant, unit) unit,
+    static const char *const UNIT[] = {CT__MEANING_LIST(X)};
+#undef X
+    return UNIT[m];
+}
+
+/* "heading in deg"; the number 0 for a meaning that the source does not have. */
+static void put_value(writer *w, const ct__draft_source *s, ct__meaning m)
+{
+    char text[600];
+    const char *unit = s->unit[m];
+    if (!s->field[m]) {
+        ct__text_put(&w->out, "0");
+        return;
+    }
+    const int same =
+        !unit || !strcmp(unit, default_unit(m)) || (!strcmp(default_unit(m), "deg") && !strcmp(unit, "deg"));
+    snprintf(text, sizeof text, same ? "%s" : "%s in %s", s->field[m], unit);
+    put_word(&w->out, text);
+}
+
+static void put_values(writer *w, const ct__draft_source *s, const char *key, int count, const ct__meaning m[])
+{
+    int guessed = 0;
+    ct__text_printf(&w->out, "%s: ", key);
+    if (count > 1) ct__text_put(&w->out, "[");
+    for (int i = 0; i < count; i++) {
+        if (i) ct__text_put(&w->out, ", ");
+        put_value(w, s, m[i]);
+        guessed |= s->guessed[m[i]];
+    }
+    ct__text_put(&w->out, count > 1 ? "]" : "");
+    ct__text_put(&w->out, guessed ? " # check: columns or units, guessed from values\n" : "\n");
+}
+
+#define PUT(w, s, key, ...)                                                                                            \
+    put_values(w, s, key, (int)(sizeof((const ct__meaning[]){__VA_ARGS__}) / sizeof(ct__meaning)),                     \
+               (const ct__meaning[]){__VA_ARGS__})
+
+/* ---- sources ---- */
+
+static void put_source(writer *w, const ct__draft_source *s)
+{
+    ct__text *out = &w->out;
+    const int time =
+        s->field[CT__MEANS_TIME] &&
+        (s->guessed[CT__MEANS_TIME] || !ct__draft_has_word(s->field[CT__MEANS_TIME], "t time timestamp stamp"));
+    const char *unit = s->unit[CT__MEANS_TIME];
+    const int valid = ct__draft_has(s, CT__MEANS_VALID);
+    ct__text_printf(out, "  %s:", s->name);
+    if (!s->topic && !time && !valid && s->format == CT_SOURCE_AUTO) {
+        ct__text_put(out, " ");
+        put_word(out, s->pattern);
+        ct__text_put(out, "\n");
+        return;
+    }
+    ct__text_put(out, "\n    files: ");
+    put_word(out, s->pattern);
+    if (s->format != CT_SOURCE_AUTO) {
+        ct__text_printf(out, "\n    format: %s", ct_source_format_name(s->format));
+        if (s->format == CT_SOURCE_KITTI) ct__text_put(out, " # check: without stamps, lines are numbered: 1 a second");
+    }
+    if (s->topic) {
+        ct__text_put(out, "\n    topic: ");
+        put_word(out, s->topic);
+        ct__text_printf(out, " # %s", s->type);
+    }
+    if (s->each) ct__text_printf(out, "\n    each: %s", s->each);
+    if (s->where) {
+        ct__text_put(out, "\n    where: ");
+        put_word(out, s->where);
+    } else if (valid)
+        ct__text_printf(out, "\n    where: %s == 1", s->field[CT__MEANS_VALID]);
+    if (time) {
+        char text[300];
+        snprintf(text, sizeof text, unit ? "%s in %s" : "%s", s->field[CT__MEANS_TIME], unit);
+        ct__text_put(out, "\n    time: ");
+        put_word(out, text);
+        if (s->guessed[CT__MEANS_TIME] && unit) ct__text_put(out, " # check: the unit, guessed from values");
+    }
+    ct__text_put(out, "\n");
+}
+
+/* ---- states ---- */
+
+/* The next of 1, 2, 5, 10, ... from a value on. */
+static double round_up(double value)
+{
+    static const double STEP[] = {1, 2, 5, 10};
+    const double decade = pow(10, floor(log10(value)));
+    for (int i = 0; i < 4; i++)
+        if (STEP[i] * decade >= value * (1 - 1e-9)) return STEP[i] * decade;
+    return 10 * decade;
+}
+
+static const ct__draft_source *first_sensor(const writer *w)
+{
+    ROLES(w, s) if (s->sensor[0]) return s;
+    return NULL;
+}
+
+static void put_states(writer *w)
+{
+    const ct__draft_source *o = w->odometry;
+    const int grid = o && o->role != CT__DRAFT_ODOMETRY_INCREMENT && o->period_s < 0.6;
+    ct__text_printf(&w->out, "\nstates:\n  type: %s%s\n", w->space ? "SE3" : "SE2",
+                    !w->space && o && o->topic ? " # check: SE3 if it leaves the plane" : "");
+    if (grid)
+        ct__text_printf(&w->out, "  every: %g # s\n", round_up(fmax(0.1, 2 * o->period_s)));
+    else if (o)
+        ct__text_printf(&w->out, "  at: %s # a state at each record of the odometry\n", o->sensor);
+    else if (first_sensor(w))
+        ct__text_printf(&w->out, "  at: %s # check: there is no odometry\n", first_sensor(w)->sensor);
+    else
+        ct__text_put(&w->out, "  every: 0.2 # s\n");
+    if (o && 5 * o->period_s > 1) ct__text_printf(&w->out, "  gap: %g # s\n", round_up(10 * o->period_s));
+}
+
+/* ---- sensors ---- */
+
+static void put_pose(writer *w, const ct__draft_source *s, const char *indent)
+{
+    static const char MATRIX[] = "[m11, m12, m13, m14, m21, m22, m23, m24, m31, m32, m33, m34]";
+    ct__text *out = &w->out;
+    if (ct__draft_has(s, CT__MEANS_MATRIX)) {
+        ct__text_printf(out, "%smatrix: %s\n%saxes: camera # check: body, if x is ahead\n", indent, MATRIX, indent);
+        return;
+    }
+    ct__text_put(out, indent);
+    if (w->space && ct__draft_has(s, CT__MEANS_Z))
+        PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
+    else
+        PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y);
+    if (ct__draft_has(s, CT__MEANS_QW) && !s->zero_rotation) {
+        ct__text_put(out, indent);
+        PUT(w, s, "quaternion", CT__MEANS_QX, CT__MEANS_QY, CT__MEANS_QZ, CT__MEANS_QW);
+    } else if (ct__draft_has(s, CT__MEANS_YAW) && ct__draft_has(s, CT__MEANS_ROLL) &&
+               ct__draft_has(s, CT__MEANS_PITCH)) {
+        ct__text_put(out, indent);
+        PUT(w, s, "euler", CT__MEANS_ROLL, CT__MEANS_PITCH, CT__MEANS_YAW);
+    } else if (ct__draft_has(s, CT__MEANS_YAW) && !w->space) {
+        ct__text_put(out, indent);
+        PUT(w, s, "yaw", CT__MEANS_YAW);
+    }
+}
+
+static void put_odometry(writer *w, const ct__draft_source *s)
+{
+    if (s->role == CT__DRAFT_ODOMETRY_POSE)
+        put_pose(w, s, "    ");
+    else if (s->role == CT__DRAFT_ODOMETRY_INCREMENT) {
+        ct__text_put(&w->out, "    ");
+        PUT(w, s, "increment", CT__MEANS_DX, CT__MEANS_DY, CT__MEANS_DYAW);
+    } else if (w->space) {
+        ct__text_put(&w->out, "    ");
+        PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_VZ);
+        ct__text_put(&w->out, "    ");
+        PUT(w, s, "angular_velocity", CT__MEANS_WX, CT__MEANS_WY, CT__MEANS_WZ);
+    } else {
+        ct__text_put(&w->out, "    ");
+        PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_WZ);
+    }
+}
+
+static void put_sighting(writer *w, const ct__draft_source *s)
+{
+    ct__text_put(&w->out, "    landmarks: landmarks\n    id: ");
+    put_word(&w->out, s->field[CT__MEANS_ID]);
+    ct__text_put(&w->out, "\n");
+    if (s->role != CT__DRAFT_BEARING) {
+        ct__text_put(&w->out, "    ");
+        PUT(w, s, "range", CT__MEANS_RANGE);
+    }
+    if (s->role != CT__DRAFT_RANGE) {
+        ct__text_put(&w->out, "    ");
+        PUT(w, s, "bearing", CT__MEANS_BEARING);
+    }
+    if (s->role != CT__DRAFT_RANGE && w->space) {
+        ct__text_put(&w->out, "    ");
+        PUT(w, s, "elevation", CT__MEANS_ELEVATION);
+    }
+}
+
+static void put_heading(writer *w, const ct__draft_source *s)
+{
+    ct__text_put(&w->out, "    ");
+    if (ct__draft_has(s, CT__MEANS_YAW))
+        PUT(w, s, "yaw", CT__MEANS_YAW);
+    else
+        PUT(w, s, "quaternion", CT__MEANS_QX, CT__MEANS_QY, CT__MEANS_QZ, CT__MEANS_QW);
+}
+
+static const char *type_of(const ct__draft_source *s)
+{
+    switch (s->role) {
+    case CT__DRAFT_ODOMETRY_VELOCITY:
+    case CT__DRAFT_ODOMETRY_INCREMENT:
+    case CT__DRAFT_ODOMETRY_POSE: return "odometry";
+    case CT__DRAFT_POSE: return "pose";
+    case CT__DRAFT_POSITION: return "position";
+    case CT__DRAFT_GEODETIC: return "geodetic";
+    case CT__DRAFT_HEADING: return "heading";
+    case CT__DRAFT_RANGE: return "range";
+    case CT__DRAFT_BEARING: return "bearing";
+    case CT__DRAFT_RANGE_BEARING: return "range_bearing";
+    default: return NULL;
+    }
+}
+
+static void put_sensor(writer *w, const ct__draft_source *s)
+{
+    const char *type = type_of(s);
+    ct__text_printf(&w->out, "  %s:\n    type: %s\n    source: %s\n", s->sensor, type, s->name);
+    if (is_odometry(s))
+        put_odometry(w, s);
+    else if (is_sighting(s))
+        put_sighting(w, s);
+    else if (s->role == CT__DRAFT_HEADING)
+        put_heading(w, s);
+    else if (s->role == CT__DRAFT_POSE)
+        put_pose(w, s, "    ");
+    else {
+        ct__text_put(&w->out, "    ");
+        if (s->role == CT__DRAFT_GEODETIC && ct__draft_has(s, CT__MEANS_HEIGHT))
+            PUT(w, s, "geodetic", CT__MEANS_LATITUDE, CT__MEANS_LONGITUDE, CT__MEANS_HEIGHT);
+        else if (s->role == CT__DRAFT_GEODETIC)
+            PUT(w, s, "geodetic", CT__MEANS_LATITUDE, CT__MEANS_LONGITUDE);
+        else if (w->space)
+            PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
+        else
+            PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y);
+    }
+    if (!is_odometry(s)) ct__text_put(&w->out, "    # mount: [x, y] if the sensor is not at the body's origin\n");
+}
+
+/* ---- landmarks ---- */
+
+/* How many names of one list are in another. */
+static int shared(const char *const a[], const char *const b[])
+{
+    int n = 0;
+    for (int i = 0; i < CT__DRAFT_IDS_MAX && a[i]; i++)
+        for (int k = 0; k < CT__DRAFT_IDS_MAX && b[k]; k++) n += !strcmp(a[i], b[k]);
+    return n;
+}
+
+static void put_landmarks(writer *w)
+{
+    const ct__draft_source *m = w->map, *c = w->codes, *s = NULL;
+    ROLES(w, each) if (is_sighting(each) && !s) s = each;
+    if (!s) return;
+    if (!m) {
+        ct__text_put(&w->out, "\nlandmarks:\n  landmarks: {} # check: no map was found; the points are estimated\n");
+        return;
+    }
+    ct__text_printf(&w->out, "\nlandmarks:\n  landmarks:\n    source: %s\n    id: ", m->name);
+    put_word(&w->out, m->field[CT__MEANS_ID]);
+    ct__text_put(&w->out, "\n    ");
+    if (w->space)
+        PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
+    else
+        PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y);
+    if (!c) return;
+    const int straight = shared(c->id[0], s->id[0]) >= shared(c->id[1], s->id[0]); /* which column is measured */
+    ct__text_printf(&w->out, "    ids: {source: %s, from: ", c->name);
+    put_word(&w->out, c->field[straight ? CT__MEANS_ID : CT__MEANS_ID2]);
+    ct__text_put(&w->out, ", to: ");
+    put_word(&w->out, c->field[straight ? CT__MEANS_ID2 : CT__MEANS_ID]);
+    ct__text_put(&w->out, "}\n");
+}
+
+/* ---- the rest ---- */
+
+static void put_truth(writer *w)
+{
+    const ct__draft_source *t = w->truth;
+    if (!t) {
+        ct__text_put(&w->out,
+                     "\n# check: no truth was found. With one:\n# truth: {source: NAME, position: [x, y], yaw: yaw}\n");
+        return;
+    }
+    ct__text_printf(&w->out, "\ntruth:\n  source: %s\n", t->name);
+    put_pose(w, t, "  ");
+    if (t->period_s > 0.2) ct__text_printf(&w->out, "  gap: %g # s\n", round_up(3 * t->period_s));
+}
+
+static void put_unused(writer *w)
+{
+    int any = 0;
+    ROLES(w, s)
+    {
+        if (s->role != CT__DRAFT_UNUSED) continue;
+        if (!any++) ct__text_put(&w->out, "\n# not used:\n");
+        ct__text_printf(&w->out, "#   %s%s%s%s%s: %s\n", s->pattern, s->topic ? " " : "", s->topic ? s->topic : "",
+                        s->topic ? " " : "", s->topic ? s->type : "",
+                        s->why_unused ? s->why_unused : "no sensor was recognised by the names of its fields");
+    }
+    for (int64_t i = 0; i < w->d->notes; i++) {
+        if (!any++) ct__text_put(&w->out, "\n# not used:\n");
+        ct__text_printf(&w->out, "#   %s\n", w->d->note[i]);
+    }
+}
+
+/* ---- what fits together ---- */
+
+static int is_spatial(const ct__draft_source *s)
+{
+    return ct__draft_has(s, CT__MEANS_MATRIX) ||
+           (ct__draft_has(s, CT__MEANS_Z) && ct__draft_has(s, CT__MEANS_QW) && !s->zero_rotation);
+}
+
+static void leave_out(ct__draft_source *s, const char *why)
+{
+    s->role = CT__DRAFT_UNUSED;
+    s->sensor[0] = 0;
+    s->why_unused = why;
+}
+
+/* In space a position has three coordinates, a bearing an elevation. */
+static void leave_out_planar(writer *w)
+{
+    ROLES(w, s)
+    {
+        const int sighted = s->role == CT__DRAFT_BEARING || s->role == CT__DRAFT_RANGE_BEARING;
+        if (s->role == CT__DRAFT_POSITION && !ct__draft_has(s, CT__MEANS_Z)) leave_out(s, "positions have no z");
+        if (s->role == CT__DRAFT_GEODETIC && !ct__draft_has(s, CT__MEANS_HEIGHT))
+            leave_out(s, "positions have no height");
+        if (sighted && !ct__draft_has(s, CT__MEANS_ELEVATION)) leave_out(s, "bearings have no elevation");
+        if (s->role == CT__DRAFT_POSE && !is_spatial(s)) leave_out(s, "poses are in the plane");
+        if (s->role == CT__DRAFT_MAP && !ct__draft_has(s, CT__MEANS_Z)) leave_out(s, "landmarks have no z");
+    }
+}
+
+static void choose(writer *w)
+{
+    int sightings = 0;
+    ROLES(w, s)
+    {
+        if (s->role == CT__DRAFT_TRUTH) w->truth = s;
+        if (is_odometry(s)) w->odometry = s;
+    }
+    const ct__draft_source *o = w->odometry, *t = w->truth;
+    if (o && o->role == CT__DRAFT_ODOMETRY_POSE)
+        w->space = !o->topic && is_spatial(o);
+    else if (o && o->role == CT__DRAFT_ODOMETRY_VELOCITY)
+        w->space = !o->topic && ct__draft_has(o, CT__MEANS_VZ) && ct__draft_has(o, CT__MEANS_WX) && t &&
+                   ct__draft_has(t, CT__MEANS_Z);
+    else if (!o)
+        w->space = t && !t->topic && is_spatial(t);
+    if (w->space && t && !ct__draft_has(t, CT__MEANS_Z) && !ct__draft_has(t, CT__MEANS_MATRIX)) w->space = 0;
+    if (w->space) leave_out_planar(w);
+    ROLES(w, s) sightings += is_sighting(s);
+    ROLES(w, s)
+    {
+        if (s->role == CT__DRAFT_MAP && (!sightings || w->map))
+            leave_out(s, "no sensor has landmarks");
+        else if (s->role == CT__DRAFT_MAP)
+            w->map = s;
+    }
+    ROLES(w, s)
+    {
+        if (s->role != CT__DRAFT_IDS) continue;
+        int direct = 0, mapped = 0;
+        ROLES(w, each)
+        {
+            if (!is_sighting(each) || !w->map) continue;
+            direct += shared(each->id[0], w->map->id[0]);
+            mapped += (int)fmax(fmin(shared(each->id[0], s->id[1]), shared(w->map->id[0], s->id[0])),
+                                fmin(shared(each->id[0], s->id[0]), shared(w->map->id[0], s->id[1])));
+        }
+        if (mapped > direct && !w->codes)
+            w->codes = s;
+        else
+            leave_out(s, "the names of landmarks are those of the map");
+    }
+}
+
+/* ---- the whole ---- */
+
+static void put_graphs(writer *w)
+{
+    int any = 0;
+    ct__text_put(&w->out, "sequences:\n  files: [");
+    ROLES(w, s)
+    {
+        if (s->role != CT__DRAFT_GRAPH) continue;
+        ct__text_put(&w->out, any++ ? ", " : "");
+        put_word(&w->out, s->pattern);
+    }
+    ct__text_put(&w->out, "]\n  split_loops: true # loop closures get a noise model of their own\n");
+}
+
+static void put_all(writer *w)
+{
+    int graphs = 0, sources = 0;
+    ROLES(w, s) graphs += s->role == CT__DRAFT_GRAPH;
+    ROLES(w, s)
+    if (graphs && s->role != CT__DRAFT_GRAPH && s->role != CT__DRAFT_TRUTH && s->role != CT__DRAFT_UNUSED)
+        leave_out(s, "the graph has the measurements");
+    choose(w);
+    ct__text_put(&w->out, "# A first recipe, by covtune import --init. What is marked \"check:\" is a guess.\n"
+                          "# Keys and their defaults: docs/import.md\nformat: covtune-recipe\nversion: 1\n");
+    if (w->d->folder) {
+        ct__text_put(&w->out, "folder: ");
+        put_word(&w->out, w->d->folder);
+        ct__text_put(&w->out, " # relative to this file\n");
+    }
+    ROLES(w, s)
+    {
+        if (s->role == CT__DRAFT_UNUSED || s->role == CT__DRAFT_GRAPH) continue;
+        if (!sources++) ct__text_put(&w->out, "\nsources:\n");
+        put_source(w, s);
+    }
+    if (graphs)
+        put_graphs(w);
+    else {
+        put_states(w);
+        put_landmarks(w);
+        ct__text_put(&w->out, "\nsensors:\n");
+        for (int others = 0; others < 2; others++)
+            ROLES(w, s) if (type_of(s) && is_odometry(s) != others) put_sensor(w, s);
+    }
+    put_truth(w);
+    ct__text_put(
+        &w->out,
+        "\n# split: {segment: 60, test: 1/3} cuts a recording into pieces of 60 s and tests with the last third\n");
+    put_unused(w);
+}
+
+/* Says what is still wrong with it, in a comment. */
+static ct_status note_mistake(ct__text *out, ct_err *err)
+{
+    ct_err why = {0};
+    ct_recipe *recipe;
+    if (out->failed) return ct__no_memory(err, "bytes of text", out->used);
+    const ct_status status = ct_recipe_parse(out->bytes, "this recipe", NULL, &recipe, &why);
+    ct_recipe_free(recipe);
+    if (status == CT_E_MEMORY) return ct__no_memory(err, "recipes", 1);
+    if (status != CT_OK) ct__text_printf(out, "\n# check: before it can be imported: %s\n", why.text);
+    return CT_OK;
+}
+
+static void free_draft(ct__draft *d)
+{
+    free(d->source);
+    free(d->note);
+    ct__tree_free(d->pool);
+}
+
+ct_status ct_recipe_draft(const char *const path[], int32_t paths, char **text, ct_err *err)
+{
+    ct__draft d = {.err = err, .pool = ct__zalloc(1, sizeof *d.pool)};
+    writer w = {.d = &d};
+    ct__draft_group *group = NULL;
+    int32_t groups = 0;
+    *text = NULL;
+    if (!d.pool) return ct__no_memory(err, "names", 1);
+    if (paths < 1) free_draft(&d);
+    if (paths < 1) return ct_fail(err, CT_E_ARGUMENT, "a recipe is drafted for one file or more, found %d", paths);
+    ct_status status = ct__draft_groups(&d, path, paths, &group, &groups);
+    for (int32_t i = 0; status == CT_OK && i < groups; i++) status = ct__draft_inspect(&d, &group[i]);
+    if (status == CT_OK) {
+        ct__draft_roles(&d);
+        put_all(&w);
+        status = note_mistake(&w.out, err);
+    }
+    if (status == CT_OK) status = ct__text_take(&w.out, text, err);
+    ct__text_free(&w.out);
+    free_draft(&d);
+    return status;
+}
