@@ -1,5 +1,5 @@
-/* draft_files.c: the files that were named, or lie in folders that were, as patterns: files whose names differ in numbers
- * alone are runs of one kind ("Robot{robot}_Odometry.dat"), and so are folders that hold the same files. */
+/* draft_files.c: the files that were named, or lie in folders that were, as patterns: files whose names differ in
+ * numbers alone are runs of one kind ("Robot{robot}_Odometry.dat"), and so are folders that hold the same files. */
 #define _POSIX_C_SOURCE 200809L
 #include "recipe/draft.h"
 
@@ -264,6 +264,100 @@ static ct_status group_by_number(const files *f, ct__draft_group *group, int32_t
     return status;
 }
 
+/* ---- words that are runs ---- */
+
+/* The part p of a file's name, between - _ and . and before its ending; 0: there is none, or it has no digit. */
+static size_t token_at(const char *path, int p, const char **first)
+{
+    const char *slash = strrchr(path, '/'), *at = slash ? slash + 1 : path, *end = strrchr(at, '.');
+    if (!end) end = at + strlen(at);
+    while (p-- && at < end) {
+        at += strcspn(at, "-_.");
+        at += at < end;
+    }
+    const size_t length = CT_MIN(strcspn(at, "-_."), (size_t)(end - CT_MIN(at, end)));
+    const size_t letters = strcspn(at, "0123456789");
+    *first = at;
+    return at < end && letters < length ? length : 0;
+}
+
+static void without_token(const char *path, int p, char out[PATH_SIZE])
+{
+    const char *at;
+    const size_t length = token_at(path, p, &at);
+    snprintf(out, PATH_SIZE, "%.*s{run}%s", (int)(at - path), path, at + length);
+}
+
+static int same_token(const char *a, const char *b, int p)
+{
+    const char *x, *y;
+    const size_t length = token_at(a, p, &x);
+    return token_at(b, p, &y) == length && !memcmp(x, y, length);
+}
+
+static int same_rest(const char *a, const char *b, int p)
+{
+    char x[PATH_SIZE], y[PATH_SIZE];
+    without_token(a, p, x);
+    without_token(b, p, y);
+    return !strcmp(x, y);
+}
+
+/* Is part p the run: does every word there occur with every rest of a name? "gps-test00", "gps-train00", "odo-test00",
+ * "odo-train00". Words that differ in their numbers alone are left to the numbers. */
+static int token_is_run(const files *f, int p)
+{
+    char first[PATH_SIZE], mine[PATH_SIZE];
+    int32_t count = 0, words = 0, rests = 0, masks = 0;
+    for (int32_t i = 0; i < f->count; i++) {
+        const char *at;
+        int word = 1, rest = 1;
+        if (!token_at(f->path[i], p, &at)) continue;
+        for (int32_t k = 0; k < i; k++) {
+            if (!token_at(f->path[k], p, &at)) continue;
+            word = word && !same_token(f->path[i], f->path[k], p);
+            rest = rest && !same_rest(f->path[i], f->path[k], p);
+        }
+        char token[PATH_SIZE];
+        const size_t length = token_at(f->path[i], p, &at);
+        snprintf(token, sizeof token, "%.*s", (int)length, at);
+        mask(token, mine);
+        if (!count++) strcpy(first, mine);
+        masks |= strcmp(first, mine) != 0;
+        words += word;
+        rests += rest;
+    }
+    return masks && words > 1 && count == words * rests;
+}
+
+#define TOKENS_MAX 6
+
+/* Groups of names whose run is a word; those files are taken from the list. */
+static ct_status group_by_token(files *f, ct__draft_group *group, int32_t *groups)
+{
+    int32_t left = 0;
+    int p = 0;
+    while (p < TOKENS_MAX && !token_is_run(f, p)) p++;
+    if (p == TOKENS_MAX) return CT_OK;
+    for (int32_t i = 0; i < f->count; i++) {
+        const char *at;
+        char pattern[PATH_SIZE];
+        int seen = 0;
+        if (!token_at(f->path[i], p, &at)) {
+            f->path[left] = f->path[i];
+            f->whole[left++] = f->whole[i];
+            continue;
+        }
+        without_token(f->path[i], p, pattern);
+        for (int32_t k = 0; k < *groups; k++) seen |= !strcmp(group[k].pattern, pattern);
+        if (seen) continue;
+        group[*groups] = (ct__draft_group){ct__draft_print(f->d, "%s", pattern), f->whole[i]};
+        if (!group[(*groups)++].pattern) return CT_E_MEMORY;
+    }
+    f->count = left;
+    return CT_OK;
+}
+
 /* ---- folders that are runs ---- */
 
 static size_t first_component(const char *path) { return strcspn(path, "/"); }
@@ -314,8 +408,12 @@ ct_status ct__draft_groups(ct__draft *d, const char *const path[], int32_t paths
         status = ct_fail(d->err, CT_E_EMPTY, "there are no tables and no bags in %s", path[0]);
     if (status == CT_OK && !(*out = ct__tree_alloc(d->pool, f->count, sizeof **out)))
         status = ct__no_memory(d->err, "files", f->count);
-    if (status == CT_OK)
-        status = folders_are_runs(f) ? group_by_folder(f, *out, count) : group_by_number(f, *out, count);
+    if (status == CT_OK && folders_are_runs(f))
+        status = group_by_folder(f, *out, count);
+    else {
+        if (status == CT_OK) status = group_by_token(f, *out, count);
+        if (status == CT_OK) status = group_by_number(f, *out, count);
+    }
     free(f);
     return status;
 }

@@ -1,5 +1,5 @@
-/* draft_names.c: names of columns and of fields of messages to meanings. A name is cut into words: "p_RS_R_x" is p, rs, r,
- * x; "twist.twist.linear.x" is twist, twist, linear, x. The last word, and words before it, tell the meaning. */
+/* draft_names.c: names of columns and of fields of messages to meanings. A name is cut into words: "p_RS_R_x" is p, rs,
+ * r, x; "twist.twist.linear.x" is twist, twist, linear, x. The last word, and words before it, tell the meaning. */
 #include "recipe/draft.h"
 
 #include <ctype.h>

@@ -143,7 +143,7 @@ static void name_sources(ct__draft *d)
         for (int64_t k = 0; k < i; k++) before += !strcmp(NAME[d->source[k].role][0], NAME[s->role][0]);
         const char *name = s->role == CT__DRAFT_POSITION && is_named(s, "gps gnss") ? "gps" : NAME[s->role][1];
         snprintf(s->name, sizeof s->name, before ? "%s%d" : "%s", NAME[s->role][0], before + 1);
-        snprintf(s->sensor, sizeof s->sensor, before ? "%s%d" : "%s", name, before + 1);
+        if (name[0]) snprintf(s->sensor, sizeof s->sensor, before ? "%s%d" : "%s", name, before + 1);
     }
     for (int64_t i = 0; i < d->sources; i++) /* a fix and positions may both be called gps */
         for (int64_t k = 0; k < i; k++)

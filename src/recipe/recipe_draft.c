@@ -466,7 +466,7 @@ static void put_all(writer *w)
     else {
         put_states(w);
         put_landmarks(w);
-        ct__text_put(&w->out, "\nsensors:\n");
+        ct__text_put(&w->out, first_sensor(w) ? "\nsensors:\n" : "\nsensors: {} # check: none was recognised\n");
         for (int others = 0; others < 2; others++)
             ROLES(w, s) if (type_of(s) && is_odometry(s) != others) put_sensor(w, s);
     }

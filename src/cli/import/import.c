@@ -13,9 +13,11 @@
 static cli_exit fail_recipe(const cli_io *io, const char *path, const ct_err *first)
 {
     ct_recipe_mistakes list;
-    ct_err             err = {0};
-    if (first->status != CT_E_PARSE || ct_recipe_check(path, &list, &err) != CT_OK) return cli_fail(io, "%s", first->text);
-    for (int32_t i = 0; i < list.count; i++) cli_fail(io, "%s:%d: %s", path, list.mistake[i].line, list.mistake[i].text);
+    ct_err err = {0};
+    if (first->status != CT_E_PARSE || ct_recipe_check(path, &list, &err) != CT_OK)
+        return cli_fail(io, "%s", first->text);
+    for (int32_t i = 0; i < list.count; i++)
+        cli_fail(io, "%s:%d: %s", path, list.mistake[i].line, list.mistake[i].text);
     if (list.more) cli_fail(io, "%s: and %lld more mistakes", path, (long long)list.more);
     if (!list.count) cli_fail(io, "%s", first->text);
     ct_recipe_mistakes_free(&list);
@@ -26,9 +28,9 @@ static cli_exit fail_recipe(const cli_io *io, const char *path, const ct_err *fi
 
 typedef struct {
     const cli_io *io;
-    cli_progress  bar;
-    int           begun;
-    const char   *what;
+    cli_progress bar;
+    int begun;
+    const char *what;
 } meter;
 
 static int show_bytes(void *user, int64_t done, int64_t all)
@@ -58,13 +60,13 @@ static int show_share(void *user, double share, const char *what)
 static ct_status correct_once(const cli_io *io, const import_request *r, ct_recipe **recipe, const char *path,
                               int *changed, ct_err *err)
 {
-    meter             reading = {.io = io, .what = "reading"}, looking = {.io = io};
+    meter reading = {.io = io, .what = "reading"}, looking = {.io = io};
     ct_import_options options = ct_import_defaults();
     ct_doctor_options how = ct_doctor_defaults();
-    ct_dataset       *dataset = NULL;
-    ct_diagnosis     *diagnosis = NULL;
-    ct_recipe        *next = NULL;
-    char             *text = NULL;
+    ct_dataset *dataset = NULL;
+    ct_diagnosis *diagnosis = NULL;
+    ct_recipe *next = NULL;
+    char *text = NULL;
     options.folder = r->data;
     options.only = r->only;
     options.progress = show_bytes;
@@ -75,11 +77,10 @@ static ct_status correct_once(const cli_io *io, const import_request *r, ct_reci
     how.user = &looking;
     ct_status status = ct_recipe_dataset(*recipe, &options, &dataset, NULL, err);
     if (status == CT_OK) status = ct_doctor_examine(dataset, &how, &diagnosis, err);
-    if (status == CT_OK)
-        status = ct_recipe_correct(*recipe, diagnosis->correction, diagnosis->corrections, &text, err);
+    if (status == CT_OK) status = ct_recipe_correct(*recipe, diagnosis->correction, diagnosis->corrections, &text, err);
     *changed = status == CT_OK && strcmp(text, ct_recipe_text(*recipe)) != 0;
     const char *slash = strrchr(path, '/');
-    char       *folder = slash ? cli_check_alloc(strndup(path, (size_t)(slash - path) + 1)) : NULL;
+    char *folder = slash ? cli_check_alloc(strndup(path, (size_t)(slash - path) + 1)) : NULL;
     if (*changed) status = ct_recipe_parse(text, path, folder, &next, err);
     if (next) {
         ct_recipe_free(*recipe);
@@ -113,9 +114,9 @@ static void copy_corrections(const ct_recipe *recipe, import_summary *s)
 
 static ct_status import(const cli_io *io, const import_request *r, ct_recipe **recipe, import_summary *s, ct_err *err)
 {
-    meter             m = {.io = io, .what = "reading"};
+    meter m = {.io = io, .what = "reading"};
     ct_import_options options = ct_import_defaults();
-    ct_status         status = CT_OK;
+    ct_status status = CT_OK;
     options.folder = r->data;
     options.only = r->only;
     options.progress = show_bytes;
@@ -130,20 +131,23 @@ static ct_status import(const cli_io *io, const import_request *r, ct_recipe **r
 
 static cli_exit carry_out(const cli_io *io, const import_request *r, const char *path)
 {
-    ct_err         err = {0};
-    ct_recipe     *recipe;
+    ct_err err = {0};
+    ct_recipe *recipe;
     import_summary summary = {.recipe = path, .out = r->out};
     if (ct_recipe_read(path, &recipe, &err) != CT_OK) return fail_recipe(io, path, &err);
     cli_interrupt_begin(io, "stopping; the folder stays as it was");
     const ct_status status = import(io, r, &recipe, &summary, &err);
-    const int       stopped = status != CT_OK && cli_interrupted();
+    const int stopped = status != CT_OK && cli_interrupted();
     cli_interrupt_end();
     cli_status_clear();
     ct_recipe_free(recipe);
     cli_exit code = CLI_DONE;
-    if (stopped) code = CLI_INTERRUPTED;
-    else if (status != CT_OK) code = cli_fail(io, "%s", err.text);
-    else import_print(io, &summary);
+    if (stopped)
+        code = CLI_INTERRUPTED;
+    else if (status != CT_OK)
+        code = cli_fail(io, "%s", err.text);
+    else
+        import_print(io, &summary);
     ct_import_result_free(&summary.result);
     free(summary.correction);
     return code;
@@ -154,7 +158,7 @@ static cli_exit carry_out(const cli_io *io, const import_request *r, const char 
 /* A recipe that is read, and nothing else. */
 static cli_exit check_recipe(const cli_io *io, const char *path)
 {
-    ct_err     err = {0};
+    ct_err err = {0};
     ct_recipe *recipe;
     if (ct_recipe_read(path, &recipe, &err) != CT_OK) return fail_recipe(io, path, &err);
     int32_t sensors = 0;
@@ -165,7 +169,8 @@ static cli_exit check_recipe(const cli_io *io, const char *path)
         cli_put(o, "recipe", cli_text(path));
         cli_put(o, "sensors", names);
         cli_print_json(o);
-    } else if (!io->quiet) cli_row("recipe", "%s: no mistakes; %d sensor%s", path, sensors, CLI_S(sensors));
+    } else if (!io->quiet)
+        cli_row("recipe", "%s: no mistakes; %d sensor%s", path, sensors, CLI_S(sensors));
     ct_recipe_free(recipe);
     return CLI_DONE;
 }
@@ -181,7 +186,7 @@ static cli_exit print_text(const cli_io *io, ct_status status, char *text, const
 static cli_exit write_draft(const cli_io *io, const char *const path[], int32_t count)
 {
     ct_err err = {0};
-    char  *text = NULL;
+    char *text = NULL;
     cli_status_show(io, "looking at %d file%s", count, CLI_S(count));
     const ct_status status = ct_recipe_draft(path, count, &text, &err);
     cli_status_clear();
@@ -190,8 +195,8 @@ static cli_exit write_draft(const cli_io *io, const char *const path[], int32_t 
 
 static cli_exit print_schema(const cli_io *io)
 {
-    ct_err          err = {0};
-    char           *text = NULL;
+    ct_err err = {0};
+    char *text = NULL;
     const ct_status status = ct_recipe_schema(&text, &err);
     return print_text(io, status, text, &err);
 }
@@ -227,18 +232,22 @@ static cli_exit check_request(const cli_io *io, const import_request *r, int ope
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     static const char *operand[FILES_MAX];
-    import_request     request = {0};
-    cli_io             io;
-    int                operands = 0;
-    cli_exit           code = cli_parse(command, &request, argc, argv, &io, operand);
+    import_request request = {0};
+    cli_io io;
+    int operands = 0;
+    cli_exit code = cli_parse(command, &request, argc, argv, &io, operand);
     if (code != CLI_GO) return code;
     while (operands < FILES_MAX && operand[operands]) operands++;
     code = check_request(&io, &request, operands);
     if (code != CLI_GO) return code;
-    if (request.schema) code = print_schema(&io);
-    else if (request.init) code = write_draft(&io, operand, operands);
-    else if (request.check) code = check_recipe(&io, operand[0]);
-    else code = carry_out(&io, &request, operand[0]);
+    if (request.schema)
+        code = print_schema(&io);
+    else if (request.init)
+        code = write_draft(&io, operand, operands);
+    else if (request.check)
+        code = check_recipe(&io, operand[0]);
+    else
+        code = carry_out(&io, &request, operand[0]);
     return cli_finish(&io, code);
 }
 

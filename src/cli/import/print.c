@@ -71,7 +71,7 @@ static void print_json(const import_summary *s)
 
 static void print_counts(const import_summary *s)
 {
-    ct_err    err = {0};
+    ct_err err = {0};
     ct_table *table;
     if (ct_table_new(NULL, &table, &err) != CT_OK) cli_check_alloc(NULL);
     ct_table_column(table, "sensor", "sensor", NULL, 0);
@@ -104,7 +104,7 @@ static void print_dropped(const import_summary *s)
 void import_print(const cli_io *io, const import_summary *s)
 {
     const ct_import_result *r = &s->result;
-    char                    text[256];
+    char text[256];
     if (io->json) {
         print_json(s);
         return;
