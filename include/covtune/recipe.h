@@ -94,8 +94,8 @@ typedef struct {
 const char *ct_correction_key(ct_correction_kind kind);
 /* *text <- the recipe with these corrections in its block "corrections", everything else to the byte as it was;
  * comments within the block are kept above its items. A correction of the same sensor, recording and kind is replaced,
- * or removed if count is 0. "corrections: doctor" becomes the list. Names and numbers are checked as in a recipe. For the caller
- * to free. */
+ * or removed if count is 0. "corrections: doctor" becomes the list. Names and numbers are checked as in a recipe. For
+ * the caller to free. */
 ct_status ct_recipe_correct(const ct_recipe *recipe, const ct_correction correction[], int32_t count, char **text,
                             ct_err *err);
 /* Corrections that the recipe has, in order; NULL: none of that number. */

@@ -1,8 +1,8 @@
 /* recipe_edit.c: a recipe's text with other corrections, or another folder; every other byte stays.
  *
  * A member of the top level is replaced by the lines of its key and value, or appended to the text. Within braces
- * (JSON) the value alone is replaced, or a member added after the last. The result is read again: what it says is what was
- * meant, or it is an error. */
+ * (JSON) the value alone is replaced, or a member added after the last. The result is read again: what it says is what
+ * was meant, or it is an error. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
