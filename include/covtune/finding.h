@@ -342,7 +342,8 @@ typedef enum {
       "{subjects}, {seconds:.6g} s after its start.",                                                                  \
       "count", "size", "seconds")                                                                                      \
     X(CT_FINDING_STAMPS_REPEATED, "stamps_repeated", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                               \
-      "{subjects}: {count:.0f} records ({share:.2g} %) have a stamp that is not after that of the record before.",     \
+      "{subjects}: {count:.0f} records ({share:.2g} %) have a stamp that is not after the one before, or are there "   \
+      "twice.",                                                                                                        \
       "count", "share")                                                                                                \
     X(CT_FINDING_SENSOR_UNUSED, "sensor_unused", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "{+subjects}: none of its {records:.0f} records is used. {dropped:.0f} of them: {-subjects}.", "records",        \

@@ -7,6 +7,7 @@
 #include "doctor/doctor.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* The frame about the origin: F = C E C^-1. */
 static ct_se3 frame_of(const ct__sensor *s, const ct__fault *f)
@@ -137,6 +138,64 @@ ct_status ct__correct_frames(ct__exam *e, ct_err *err)
     return CT_OK;
 }
 
+/* ---- Common delay ------------------------------------------------------------------------------ */
+
+static int has_delay(const ct__sensor *s, int *param)
+{
+    for (*param = 0; s->fit && *param < s->params; ++*param)
+        if (s->param[*param].kind == CT__FAULT_DELAY) return 1;
+    return 0;
+}
+
+/* The mean delay by information; 0: sensors differ, or one has none, or there is one sensor only. */
+static int common_delay(const ct__exam *e, double *delay, double *error)
+{
+    double sum = 0, weight = 0;
+    int    sensors = 0, j;
+    for (int32_t i = 0; i < e->sensors; i++) {
+        const ct__sensor *s = &e->sensor[i];
+        if (!has_delay(s, &j) || s->fit->samples < CT__SAMPLES_LEAST) continue;
+        if (!s->fit->use[j] || s->fit->use[j] == 3) return 0;
+        const double w = 1 / (s->fit->error[j] * s->fit->error[j]);
+        sum += w * s->fault.delay;
+        weight += w;
+        sensors++;
+    }
+    if (sensors < 2) return 0;
+    *delay = sum / weight;
+    *error = 1 / sqrt(weight);
+    for (int32_t i = 0; i < e->sensors; i++) {
+        const ct__sensor *s = &e->sensor[i];
+        if (!has_delay(s, &j) || s->fit->samples < CT__SAMPLES_LEAST) continue;
+        if (fabs(s->fault.delay - *delay) > 4 * s->fit->error[j]) return 0;
+    }
+    return fabs(*delay) > 4 * *error;
+}
+
+ct_status ct__find_common_delay(ct__exam *e, ct_err *err)
+{
+    ct_diagnosis *d = e->out;
+    double        delay, error, sigmas = 0;
+    int32_t       n = 0;
+    if (!common_delay(e, &delay, &error)) return CT_OK;
+    for (int32_t i = d->findings.count - 1; i >= 0; i--) {
+        if (d->findings.item[i].code != CT_FINDING_SENSOR_DELAY) continue;
+        sigmas = fmax(sigmas, d->findings.item[i].value[2]);
+        ct__remove_finding(d, i);
+    }
+    for (int32_t k = 0; k < d->corrections; k++) {
+        if (d->correction[k].kind == CT_CORRECT_DELAY) continue;
+        d->correction_error[n] = d->correction_error[k];
+        d->correction[n++] = d->correction[k];
+    }
+    d->corrections = n;
+    delay = -delay;
+    const double value[] = {delay, error, sigmas, 0};
+    CT_TRY(ct__report(e, NULL, -1, CT_FINDING_SENSOR_DELAY, 4, value, err));
+    CT_TRY(ct_findings_add_subject(&d->findings, CT_SUBJECT_MODEL, -1, 0, "truth", err));
+    return ct__report_correction(e, NULL, -1, CT_CORRECT_DELAY, 1, &delay, error, err);
+}
+
 /* ---- Of which finding ------------------------------------------------------------------------- */
 
 static int kind_of(ct_finding_code code)
@@ -161,14 +220,18 @@ static int kind_of(ct_finding_code code)
     }
 }
 
-/* Does the subject, "gps" or "gps.x", belong to the sensor? */
-static int is_of(const char *subject, const char *sensor)
+/* Does the subject, the model "gps" or its row "gps.x", belong to the sensor? */
+static int is_of(const ct_recipe *recipe, const char *subject, const char *sensor)
 {
     const size_t n = strlen(sensor);
-    return !strncmp(subject, sensor, n) && (!subject[n] || subject[n] == '.');
+    char         model[64], name[64];
+    if (!strncmp(subject, sensor, n) && (!subject[n] || subject[n] == '.')) return 1;
+    if (!recipe) return 0;
+    snprintf(model, sizeof model, "%.*s", (int)CT_MIN(strcspn(subject, "."), sizeof model - 1), subject);
+    return ct__recipe_sensor_of(recipe, model, name) && !strcmp(name, sensor);
 }
 
-void ct__assign_corrections(ct_diagnosis *d)
+void ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe)
 {
     for (int32_t i = 0; i < d->findings.count; i++) {
         const ct_finding *f = &d->findings.item[i];
@@ -177,7 +240,8 @@ void ct__assign_corrections(ct_diagnosis *d)
         for (int32_t k = d->corrections - 1; k >= 0 && kind >= 0 && f->subjects; k--) {
             const ct_correction *c = &d->correction[k];
             const int            truth = kind == CT_CORRECT_FRAME && !strcmp(c->sensor, "truth");
-            if ((int)c->kind == kind && (truth || is_of(f->subject[0].name, c->sensor))) d->correction_of[i] = k;
+            if ((int)c->kind == kind && (truth || is_of(recipe, f->subject[0].name, c->sensor)))
+                d->correction_of[i] = k;
         }
     }
 }

@@ -13,7 +13,9 @@
  *   influence.c                          what does not matter, what nothing determines
  *   corrections.c faults as corrections of a recipe
  *   report.c      findings, evidence
- *   examine.c     the whole
+ *   compose.c     corrections after those that a recipe has
+ *   imports.c     examinations until corrections stay
+ *   examine.c     one examination
  */
 #ifndef CT_DOCTOR_PRIVATE_H
 #define CT_DOCTOR_PRIVATE_H
@@ -118,9 +120,32 @@ typedef struct {
     ct__sensor        *sensor;
     int64_t            tests;
     double             alpha; /* of one test */
+    const struct ct__forced *forced; /* faults that are fitted in any case */
+    int32_t            forceds;
     ct_diagnosis      *out;
     int64_t            finding_capacity, correction_capacity, error_capacity, evidence_capacity;
 } ct__exam;
+
+/* A fault of a sensor that an earlier examination found. */
+typedef struct ct__forced {
+    char      name[64];
+    int       loops, by_recording;
+    ct__param param;
+} ct__forced;
+
+/* faults.c: is it parameter j of the sensor? */
+int ct__forces(const ct__forced *forced, const ct__sensor *s, int j);
+
+/* examine.c: one examination; e->out is made, the caller frees it and e. */
+ct_status ct__examine(ct__exam *e, ct_err *err);
+/* imports.c: the same until corrections stay, with imports by the recipe of the options. */
+ct_status ct__examine_with_imports(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,
+                                   ct_err *err);
+/* compose.c: *out <- entries of the recipe that corrections of its dataset change. For the caller to free. */
+ct_status ct__compose_corrections(const ct_recipe *recipe, int32_t count, const ct_correction *correction,
+                                  ct_correction **out, int32_t *outs, ct_err *err);
+/* The sensor of a recipe that has a noise model; 0: none, or several. */
+int ct__recipe_sensor_of(const ct_recipe *recipe, const char *model, char name[64]);
 
 /* survey.c */
 ct_status ct__exam_survey(ct__exam *e, ct_err *err);
@@ -208,13 +233,17 @@ ct_status ct__test_influence(ct__exam *e, ct_err *err);
 #define CT__FRAMES_AGREE 5.0 /* standard errors by which frames of two sensors differ at most */
 ct_status ct__correct_sensor(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err);
 ct_status ct__correct_frames(ct__exam *e, ct_err *err);
-void      ct__assign_corrections(ct_diagnosis *d);
+/* A delay that all sensors have is that of the truth. */
+ct_status ct__find_common_delay(ct__exam *e, ct_err *err);
+void      ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe); /* recipe may be NULL */
 
 /* report.c: append a finding about a sensor; row -1: all of it. */
 ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code code, int values, const double *value,
                      ct_err *err);
 ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t recording, ct_correction_kind kind, int count,
                                 const double *value, double error, ct_err *err);
+/* Without finding i and its evidence. */
+void ct__remove_finding(ct_diagnosis *d, int32_t i);
 /* Evidence of the last finding. Copies; thins to some thousand points. */
 ct_status ct__report_evidence(ct__exam *e, const char *x_label, const char *y_label, int64_t points, const double *x,
                               const double *y, int lines, const double *line_x, const double *line_y, ct_err *err);

@@ -20,16 +20,40 @@ static void count_tests(ct__exam *e)
     e->out->tests = e->tests;
 }
 
-static ct_status examine_sensors(ct__exam *e, ct_err *err)
+static int has_large_fault(const ct__sensor *s)
 {
+    for (int i = 0; i < CT_ROWS_MAX; i++)
+        if (s->fault.axis[i] != i + 1 || s->fault.unit[i] < 1 || s->fault.unit[i] > 1) return 1;
+    return 0;
+}
+
+/* Units and axes. *wait: they are to be corrected by an import first; what else there is may be their doing. */
+static ct_status examine_large(ct__exam *e, int *wait, ct_err *err)
+{
+    *wait = 0;
     for (int32_t i = 0; i < e->sensors; i++) {
         ct__sensor *s = &e->sensor[i];
         ct__find_centre(e, s);
         CT_TRY(ct__find_large_faults(e, s, err));
+        *wait |= has_large_fault(s) && e->options.recipe && !e->options.brief;
+    }
+    for (int32_t i = 0; *wait && i < e->sensors; i++)
+        if (has_large_fault(&e->sensor[i])) CT_TRY(ct__correct_sensor(e, &e->sensor[i], &e->sensor[i].fault, -1, err));
+    return CT_OK;
+}
+
+static ct_status examine_sensors(ct__exam *e, ct_err *err)
+{
+    int wait;
+    CT_TRY(examine_large(e, &wait, err));
+    if (wait) return CT_OK;
+    for (int32_t i = 0; i < e->sensors; i++) {
+        ct__sensor *s = &e->sensor[i];
         if (s->spoiled) CT_TRY(ct__correct_sensor(e, s, &s->fault, -1, err));
         else CT_TRY(ct__find_faults(e, s, err));
     }
     CT_TRY(ct__correct_frames(e, err));
+    CT_TRY(ct__find_common_delay(e, err));
     for (int32_t i = 0; i < e->sensors; i++) {
         ct__sensor *s = &e->sensor[i];
         if (!s->fit || s->samples < CT__SAMPLES_LEAST) continue;
@@ -40,12 +64,14 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
     return CT_OK;
 }
 
-static ct_status examine(ct__exam *e, ct_err *err)
+ct_status ct__examine(ct__exam *e, ct_err *err)
 {
+    e->out = ct__zalloc(1, sizeof *e->out);
+    if (!e->out) return ct__no_memory(err, "diagnoses", 1);
     CT_TRY(ct__exam_survey(e, err));
     count_tests(e);
     CT_TRY(examine_sensors(e, err));
-    ct__assign_corrections(e->out);
+    ct__assign_corrections(e->out, NULL);
     return CT_OK;
 }
 
@@ -55,9 +81,8 @@ ct_status ct_doctor_examine(const ct_dataset *dataset, const ct_doctor_options *
     ct__exam e = {.dataset = dataset, .options = options ? *options : ct_doctor_defaults()};
     *out = NULL;
     CT_TRY(check(&e.options, err));
-    e.out = ct__zalloc(1, sizeof *e.out);
-    if (!e.out) return ct__no_memory(err, "diagnoses", 1);
-    const ct_status status = examine(&e, err);
+    if (e.options.recipe && !e.options.brief) return ct__examine_with_imports(dataset, &e.options, out, err);
+    const ct_status status = ct__examine(&e, err);
     ct__exam_free(&e);
     if (status == CT_OK) *out = e.out;
     else ct_diagnosis_free(e.out);

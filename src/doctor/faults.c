@@ -209,8 +209,17 @@ static void reset_unused(const ct__sensor *s, const ct__fit *fit, ct__fault *f)
     *f = none;
 }
 
+int ct__forces(const ct__forced *forced, const ct__sensor *s, int j)
+{
+    return forced->loops == s->loops && !strcmp(forced->name, s->name) && forced->param.kind == s->param[j].kind &&
+           forced->param.row == s->param[j].row;
+}
+
 static ct_status select_faults(table *t, ct__fit *fit, ct__fault *f, ct_err *err)
 {
+    for (int j = 0; j < t->s->params; j++)
+        for (int32_t i = 0; i < t->e->forceds; i++)
+            if (ct__forces(&t->e->forced[i], t->s, j)) fit->use[j] = t->e->forced[i].by_recording ? 3 : 2;
     for (int j = 0; j < t->s->params; j++) /* a frame that large faults began with */
         if (t->s->param[j].kind == CT__FAULT_FRAME && fabs(ct__fault_value(t->s, f, j)) > 0) fit->use[j] = 1;
     CT_TRY(settle(t, 1, fit, f, err));

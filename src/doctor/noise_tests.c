@@ -19,6 +19,7 @@
 #define LAGS       64
 #define CLIP       3.0
 #define REPEATED   0.02 /* share of measurements that are equal to the one before                */
+#define TWICE      3    /* records that are there twice, with stamp and value                     */
 #define MOVED      3.0  /* sigmas by which the true value changed meanwhile                      */
 #define RATIO      1.3  /* of sigmas of two populations                                          */
 #define LOOPS      20   /* least number of relative poses that are no odometry                   */
@@ -227,9 +228,11 @@ static ct_status test_rows(ct__exam *e, ct__sensor *s, const place *p, ct_err *e
 
 /* ---- Repeated measurements -------------------------------------------------------------------- */
 
+static int equal_bits(const double *a, const double *b, int n) { return !memcmp(a, b, (size_t)n * sizeof *a); }
+
 static ct_status test_repeated(ct__exam *e, ct__sensor *s, const place *p, ct_err *err)
 {
-    int64_t pairs = 0, repeated = 0;
+    int64_t pairs = 0, repeated = 0, twice = 0;
     double  r[CT_ROWS_MAX], w[CT_ROWS_MAX], v[CT_ROWS_MAX];
     if (!s->measured) return CT_OK;
     for (int32_t k = 1; k < s->samples; k++) {
@@ -240,11 +243,16 @@ static ct_status test_repeated(ct__exam *e, ct__sensor *s, const place *p, ct_er
         int             size = 0, moved = 0;
         pairs++;
         for (int i = 0; i < s->measured; i++) size += ct_kind_size(s->ops->field[i]);
-        if (memcmp(a.z, b.z, (size_t)size * sizeof *a.z)) continue;
+        if (!equal_bits(a.z, b.z, size)) continue;
+        if (a.var[0] == b.var[0] && !s->odometry) twice += equal_bits(a.z, b.z, ct_factor_z_size(s->ops));
         if (!ct__sample_row(e, s, x, &s->fault, r, NULL, v)) continue;
         if (!ct__sample_row(e, s, y, &s->fault, r, NULL, w)) continue;
         for (int i = 0; i < s->rows; i++) moved |= fabs(w[i] - v[i]) > MOVED * s->fit->scale[y->model][i];
         repeated += moved;
+    }
+    if (twice >= TWICE) {
+        const double value[] = {(double)twice, 100.0 * (double)twice / (double)s->samples};
+        CT_TRY(ct__report(e, s, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err));
     }
     if (repeated < 5 || (double)repeated < REPEATED * (double)pairs) return CT_OK;
     const double share = 100.0 * (double)repeated / (double)pairs;

@@ -78,3 +78,33 @@ ct_status ct__report_evidence(ct__exam *e, const char *x_label, const char *y_la
     free(v.line_y);
     return status;
 }
+
+static void free_evidence(ct_evidence *v)
+{
+    free(v->x);
+    free(v->y);
+    free(v->line_x);
+    free(v->line_y);
+}
+
+void ct__remove_finding(ct_diagnosis *d, int32_t i)
+{
+    ct_finding *f = &d->findings.item[i];
+    for (int32_t k = 0; k < f->subjects; k++) free(f->subject[k].name);
+    free(f->subject);
+    d->findings.count--;
+    memmove(f, f + 1, (size_t)(d->findings.count - i) * sizeof *f);
+    memmove(d->correction_of + i, d->correction_of + i + 1,
+            (size_t)(d->findings.count - i) * sizeof *d->correction_of);
+    int32_t n = 0;
+    for (int32_t k = 0; k < d->evidences; k++) {
+        ct_evidence v = d->evidence[k];
+        if (v.finding == i) {
+            free_evidence(&v);
+            continue;
+        }
+        v.finding -= v.finding > i;
+        d->evidence[n++] = v;
+    }
+    d->evidences = n;
+}

@@ -289,6 +289,10 @@ ct_status ct__exam_survey(ct__exam *e, ct_err *err)
         CT_TRY(ct_graph_check_noise(seq->graph, d->noise, err));
         CT_TRY(survey_sequence(e, seq, i, err));
     }
+    for (int32_t i = 0; i < e->sequences; i++) /* clocks drift from the start of a recording */
+        for (int32_t k = 0; k < e->sequences; k++)
+            if (e->sequence[k].recording == e->sequence[i].recording && e->sequence[k].timed && e->sequence[i].timed)
+                e->sequence[i].t0 = fmin(e->sequence[i].t0, e->sequence[k].t0);
     CT_TRY(ct__exam_complete(e, err));
     return find_sensors(e, err);
 }
