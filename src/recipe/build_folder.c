@@ -31,14 +31,21 @@ const char *ct__folder_staged(const ct__folder *folder) { return folder->staged;
 
 /* ---- looking ---- */
 
-static int begins_as_ours(const char *path)
+/* *ours <- whether the dataset in the folder may be replaced. */
+static ct_status check_ours(const char *out, int *ours, ct_err *err)
 {
     char line[sizeof CT_DATASET_BEGINS] = "";
+    char *path = ct__path_join(out, YAML);
+    if (!path) return ct__no_memory(err, "file names", 1);
     FILE *file = fopen(path, "rb");
-    if (!file) return 0;
+    const int why = errno;
+    free(path);
+    errno = why;
+    if (!file) return ct_fail(err, ct__io_status(), "%s/" YAML ": %s", out, strerror(why));
     const size_t n = fread(line, 1, sizeof line - 1, file);
     fclose(file);
-    return n == sizeof line - 1 && !memcmp(line, CT_DATASET_BEGINS, n);
+    *ours = n == sizeof line - 1 && !memcmp(line, CT_DATASET_BEGINS, n);
+    return CT_OK;
 }
 
 static int is_hidden_of_ours(const char *name)
@@ -66,9 +73,8 @@ static ct_status check_place(const char *out, ct_err *err)
     if (!dataset)
         return ct_fail(err, CT_E_IO, "%s: there is something in this folder, and it is no dataset; name another folder",
                        out);
-    char *yaml = ct__path_join(out, YAML);
-    const int own = yaml && begins_as_ours(yaml);
-    free(yaml);
+    int own = 0;
+    CT_TRY(check_ours(out, &own, err));
     if (own) return CT_OK;
     return ct_fail(err, CT_E_IO,
                    "%s: the dataset in it was not written by covtune (dataset.yaml does not begin with \"%s\"); name "
@@ -92,15 +98,16 @@ static void remove_flat(const char *path)
     rmdir(path);
 }
 
-/* What killed imports left. The lock is held: no other one is at work. */
-static void remove_left(const char *out, const char *but)
+/* What killed imports left: hidden folders and temporary files. The lock is held: no other one is at work. */
+static void remove_left(const char *out)
 {
     DIR *dir = opendir(out);
     const struct dirent *e;
     while (dir && (e = readdir(dir))) {
-        if (!ct__is_fresh_name(e->d_name, STAGE) || (but && !strcmp(e->d_name, but))) continue;
-        char *path = ct__path_join(out, e->d_name);
-        if (path) remove_flat(path);
+        const int folder = ct__is_fresh_name(e->d_name, STAGE), file = ct__is_fresh_name(e->d_name, CT__TEMP);
+        char *path = folder || file ? ct__path_join(out, e->d_name) : NULL;
+        if (path && folder) remove_flat(path);
+        if (path && file && ct__is_left_behind(path)) unlink(path);
         free(path);
     }
     if (dir) closedir(dir);
@@ -307,7 +314,7 @@ static ct_status do_commit(commit *c)
         for (int testing = 0; status == CT_OK && testing < 2; testing++) status = link_part(c, testing);
         if (status == CT_OK) status = write_yaml(c, c->file);
         if (status == CT_OK)
-            remove_left(c->folder->path, NULL);
+            remove_left(c->folder->path);
         else { /* the dataset is complete where it is */
             free(c->folder->staged);
             c->folder->staged = NULL;
