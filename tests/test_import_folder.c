@@ -263,6 +263,32 @@ static void test_graphs_get_their_truth_from_a_table(void)
           strstr(err.text, "recording r2 has 2 records and its graph 3 poses"));
 }
 
+static void test_loops_of_graphs_have_a_model_of_their_own(void)
+{
+    import_begin("split_loops");
+    write_text_file("run1.g2o", "EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 1 2 1 0 0.5 1 0 0 1 0 1\n"
+                                "EDGE_SE2 0 2 2 0 0.5 1 0 0 1 0 1\n");
+    write_text_file("run2.g2o", "EDGE_SE2 0 1 1 0 0 4 0 0 4 0 4\nEDGE_SE2 1 2 1 0 0.5 4 0 0 4 0 4\n"
+                                "EDGE_SE2 0 2 2 0 0.5 1 0 0 1 0 1\n");
+    MUST_IMPORT(d, "format: covtune-recipe\nversion: 1\nsequences: {files: 'run{n}.g2o', split_loops: true}\n", NULL);
+    CHECK(d->trains == 1 && d->tests == 1 && !strcmp(d->train[0]->name, "1"));
+    for (int i = 0; i < 2; i++) {
+        const ct_sequence *seq = i ? d->test[0] : d->train[0];
+        int n[3] = {0};
+        for (int32_t f = 0; f < ct_graph_factors(seq->graph); f++) {
+            const ct_factor e = ct_graph_factor(seq->graph, f);
+            const char *name = ct_noise_get(d->noise, e.noise)->name;
+            n[0] += !strncmp(name, "between_se2", 11);
+            n[1] += !strcmp(name, "loop");
+            n[2] += !strcmp(name, "first_pose");
+            if (!strncmp(name, "between_se2", 11))
+                CHECK(ct_noise_covariance(ct_noise_get(d->noise, e.noise), 0, 0) == (i ? 0.25 : 1));
+        }
+        CHECK(n[0] == 2 && n[1] == 1 && n[2] == 1);
+    }
+    ct_dataset_free(d);
+}
+
 int main(void)
 {
     RUN(test_a_folder_with_other_files_is_refused);
@@ -273,5 +299,6 @@ int main(void)
     RUN(test_memory_does_not_grow_with_the_file);
     RUN(test_latitude_and_longitude_are_in_the_tangent_frame);
     RUN(test_graphs_get_their_truth_from_a_table);
+    RUN(test_loops_of_graphs_have_a_model_of_their_own);
     return ct_test_end();
 }

@@ -174,6 +174,71 @@ static int never(const void *user, const char *model)
     return 0;
 }
 
+/* ---- loops ---- */
+
+static int same_model(const ct_noise_model *a, const ct_noise_model *b)
+{
+    const int n = a->kind == CT_NOISE_FULL ? a->dim * a->dim : a->dim;
+    return a->kind == b->kind && a->dim == b->dim && a->robust.kind == b->robust.kind &&
+           a->robust.width == b->robust.width && !memcmp(a->covariance, b->covariance, (size_t)n * sizeof(double));
+}
+
+/* *index <- a model of the table that is equal to m: of its name, or of the first free number of its group. */
+static ct_status share_model(ct__import *imp, const ct_noise_model *m, int32_t *index)
+{
+    const int group = (int)strcspn(m->name, "#");
+    char name[300];
+    snprintf(name, sizeof name, "%s", m->name);
+    for (int32_t number = ct_noise_count(imp->noise); (*index = ct_noise_find(imp->noise, name)) >= 0; number++) {
+        if (same_model(ct_noise_get(imp->noise, *index), m)) return CT_OK;
+        snprintf(name, sizeof name, "%.*s#%d", CT_MIN(group, 255), m->name, number);
+    }
+    if (m->kind == CT_NOISE_FULL)
+        CT_TRY(ct_noise_add_full(imp->noise, name, m->dim, m->covariance, index, imp->err));
+    else if (m->kind == CT_NOISE_DIAGONAL)
+        CT_TRY(ct_noise_add_diagonal(imp->noise, name, m->dim, m->covariance, index, imp->err));
+    else
+        CT_TRY(ct_noise_add_isotropic(imp->noise, name, m->dim, m->covariance[0], index, imp->err));
+    return m->robust.kind == CT_ROBUST_NONE ? CT_OK : ct_noise_set_robust(imp->noise, *index, m->robust, imp->err);
+}
+
+/* The sequence's factors with models of the import's table instead of `own`. */
+static ct_status share_models(ct__import *imp, ct_sequence *seq, const ct_noise *own)
+{
+    const int32_t n = ct_noise_count(own);
+    int32_t *index = ct__zalloc(n, sizeof *index);
+    ct_status status = index ? CT_OK : ct__no_memory(imp->err, "noise models", n);
+    for (int32_t i = 0; status == CT_OK && i < n; i++) index[i] = -1;
+    for (int32_t f = 0; status == CT_OK && f < ct_graph_factors(seq->graph); f++) {
+        const int32_t m = ct_graph_factor(seq->graph, f).noise;
+        if (index[m] < 0) status = share_model(imp, ct_noise_get(own, m), &index[m]);
+        if (status == CT_OK) status = ct_graph_set_noise(seq->graph, f, index[m], imp->err);
+    }
+    free(index);
+    return status;
+}
+
+/* Loops are told from odometry in a table of the file's own: each file names its models anew. */
+static ct_status read_split(ct__import *imp, const char *path, ct_sequence **seq)
+{
+    ct_noise *own = NULL;
+    ct_err inner = {0};
+    CT_TRY(ct_noise_new(&own, imp->err));
+    ct_status status = ct_sequence_read(path, imp->recipe->sequences.format, own, seq, imp->err);
+    if (status == CT_OK) {
+        status = ct_sequence_split_loops(*seq, own, NULL, &inner);
+        if (status != CT_OK)
+            ct_fail(imp->err, status, "%s:%d: sequences: split_loops: %s: %s", imp->recipe->name,
+                    imp->recipe->sequences.line, path, inner.text);
+    }
+    if (status == CT_OK) status = share_models(imp, *seq, own);
+    ct_noise_free(own);
+    if (status == CT_OK) return CT_OK;
+    ct_sequence_free(*seq);
+    *seq = NULL;
+    return status;
+}
+
 static ct_status rename_sequence(ct__import *imp, ct_sequence *seq, int32_t number)
 {
     const char *recording = imp->plan.recording[imp->r].name;
@@ -192,9 +257,6 @@ static ct_status complete(ct__import *imp, ct_sequence *seq, int32_t number)
 {
     graph_truth t = {.imp = imp, .seq = seq};
     ct_status status = CT_OK;
-    if (imp->recipe->sequences.split_loops)
-        status = ct_fail(imp->err, CT_E_UNSUPPORTED, "%s:%d: sequences: split_loops is not yet there",
-                         imp->recipe->name, imp->recipe->sequences.line);
     if (status == CT_OK) status = list_poses(&t);
     if (status == CT_OK) status = attach(&t);
     if (status == CT_OK) status = anchor(&t);
@@ -218,8 +280,11 @@ static ct_status import_recording(ct__import *imp)
     for (int32_t f = 0; f < files->files; f++) {
         if (!ct__recordings_has(imp->recipe, &imp->plan, source, f, imp->r, -1)) continue;
         ct_sequence *seq = NULL;
-        CT_TRY(ct__sequence_read_shared(files->file[f], imp->recipe->sequences.format, imp->noise, &policy, NULL, &seq,
-                                        imp->err));
+        if (imp->recipe->sequences.split_loops)
+            CT_TRY(read_split(imp, files->file[f], &seq));
+        else
+            CT_TRY(ct__sequence_read_shared(files->file[f], imp->recipe->sequences.format, imp->noise, &policy, NULL,
+                                            &seq, imp->err));
         imp->bytes_done += ct__file_bytes(files->file[f]);
         if (imp->options.progress && imp->options.progress(imp->options.user, imp->bytes_done, imp->bytes_all)) {
             ct_sequence_free(seq);
