@@ -171,6 +171,10 @@ static void test_a_folder_holds_what_memory_does(void)
         }
     else
         CHECK(!"the same number of sequences");
+    ct_dataset_free(read);
+    read = NULL;
+    if (copy) CHECK_OK(ct_recipe_dataset(copy, NULL, &read, NULL, &err), err); /* of the same name and files */
+    CHECK(read && read->trains == 3 && !strcmp(read->train[0]->name, "test-seg00"));
     CHECK(copy && access(import_path("data/train/test-seg00.ctseq"), R_OK) == 0);
     ct_dataset_free(made);
     ct_dataset_free(read);

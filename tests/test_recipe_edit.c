@@ -185,7 +185,7 @@ static void test_the_folder_of_the_copy_is_put_in(void)
     char *text = NULL, path[600], folder[512];
     ct_recipe *p = parse(HEAD), *q = NULL;
     if (!p) return;
-    CHECK_OK(ct__recipe_put_folder(p, "/data/a b", &text, &err), err);
+    CHECK_OK(ct__recipe_put(p, "folder", "/data/a b", &text, &err), err);
     CHECK(text && !strncmp(text, HEAD, strlen(HEAD)) && !strcmp(text + strlen(HEAD), "folder: \"/data/a b\"\n"));
     snprintf(folder, sizeof folder, "%s/copy", ct_test_folder());
     mkdir(folder, 0777);

@@ -458,6 +458,7 @@ struct ct__import {
     double             origin[3];   /* of geodetic positions */
     int                has_origin;
     void              *geodetic;
+    int                unnamed;     /* 1: the recording is called after the recipe */
     int64_t            short_states, short_segments, few_points;
     int32_t            made;        /* sequences so far */
     /* the recording at hand */

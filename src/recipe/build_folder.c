@@ -249,7 +249,23 @@ static ct_status write_yaml(const commit *c, const ct__paths list[2])
     return status;
 }
 
-/* recipe.yaml: the recipe to the byte, but for the folder of its files. */
+/* A recording that is called after the recipe keeps that name. */
+static ct_status put_recording(const commit *c, char **text)
+{
+    ct_recipe *copy = NULL;
+    char *named = NULL;
+    if (!c->imp->unnamed) return CT_OK;
+    ct_status status = ct_recipe_parse(*text, c->imp->recipe->name, NULL, &copy, c->imp->err);
+    if (status == CT_OK)
+        status = ct__recipe_put(copy, "recording", c->imp->sink.item[0].recording, &named, c->imp->err);
+    ct_recipe_free(copy);
+    if (status != CT_OK) return status;
+    free(*text);
+    *text = named;
+    return CT_OK;
+}
+
+/* recipe.yaml: the recipe to the byte, but for the folder of its files and the name of the recording. */
 static ct_status write_recipe(const commit *c)
 {
     ct_err *err = c->imp->err;
@@ -257,7 +273,8 @@ static ct_status write_recipe(const commit *c)
     char *text = NULL;
     ct_status status = path ? CT_OK : ct__no_memory(err, "file names", 1);
     if (status == CT_OK)
-        status = ct__recipe_put_folder(c->imp->recipe, absolute ? absolute : c->imp->plan.folder, &text, err);
+        status = ct__recipe_put(c->imp->recipe, "folder", absolute ? absolute : c->imp->plan.folder, &text, err);
+    if (status == CT_OK) status = put_recording(c, &text);
     if (status == CT_OK) status = ct_file_replace(path, text, strlen(text), err);
     free(text);
     free(absolute);

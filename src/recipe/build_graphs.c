@@ -305,6 +305,7 @@ static ct_status import_files(ct__import *imp)
         return ct_fail(imp->err, CT_E_UNSUPPORTED, "%s:%d: split: graphs are not cut into segments", recipe->name,
                        recipe->split.line);
     CT_TRY(ct__recordings_make(recipe, &imp->options, &imp->plan, imp->err));
+    imp->unnamed = imp->plan.parts == 0 && !imp->recipe->recording;
     CT_TRY(ct__recordings_keep(&imp->plan, imp->options.only, imp->err));
     const ct__source_files *files = &imp->plan.source[recipe->sources - 1];
     for (int32_t f = 0; f < files->files; f++) imp->bytes_all += ct__file_bytes(files->file[f]);

@@ -141,6 +141,7 @@ static ct_status import_sources(ct__import *imp)
 {
     for (int32_t i = 0; i < imp->recipe->sensors; i++) CT_TRY(add_model(imp, &imp->recipe->sensor[i], &imp->model[i]));
     CT_TRY(ct__recordings_make(imp->recipe, &imp->options, &imp->plan, imp->err));
+    imp->unnamed = imp->plan.parts == 0 && !imp->recipe->recording;
     CT_TRY(ct__geodetic_begin(imp));
     CT_TRY(ct__recordings_keep(&imp->plan, imp->options.only, imp->err));
     count_bytes(imp);

@@ -203,8 +203,8 @@ struct ct_recipe {
 
 /* The line of a text of the recipe (any const char * above), for messages; 0: it is none of them. */
 int ct__recipe_line(const ct_recipe *recipe, const char *text);
-/* *text <- the recipe's text with this value of the key `folder`, everything else to the byte as it was: for the copy
- * that a dataset keeps. For the caller to free. */
-ct_status ct__recipe_put_folder(const ct_recipe *recipe, const char *folder, char **text, ct_err *err);
+/* *text <- the recipe's text with this value of a key at its top level (`folder`, `recording`), everything else to the
+ * byte as it was: for the copy that a dataset keeps. For the caller to free. */
+ct_status ct__recipe_put(const ct_recipe *recipe, const char *key, const char *value, char **text, ct_err *err);
 
 #endif

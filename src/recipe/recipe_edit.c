@@ -308,14 +308,14 @@ ct_status ct_recipe_correct(const ct_recipe *recipe, const ct_correction correct
     return status;
 }
 
-ct_status ct__recipe_put_folder(const ct_recipe *recipe, const char *folder, char **text, ct_err *err)
+ct_status ct__recipe_put(const ct_recipe *recipe, const char *key, const char *value, char **text, ct_err *err)
 {
-    member m = {.key = "folder"};
+    member m = {.key = key};
     *text = NULL;
-    if (!ct__json_is_utf8(folder)) return ct_fail(err, CT_E_UNSUPPORTED, "the folder %s is not UTF-8", folder);
-    put_text(&m.flow, folder, 1);
-    ct__text_printf(&m.lines, "folder: ");
-    put_text(&m.lines, folder, 1);
+    if (!ct__json_is_utf8(value)) return ct_fail(err, CT_E_UNSUPPORTED, "the %s %s is not UTF-8", key, value);
+    put_text(&m.flow, value, 1);
+    ct__text_printf(&m.lines, "%s: ", key);
+    put_text(&m.lines, value, 1);
     ct__text_put(&m.lines, newline_of(recipe->text));
     ct_status status = put_member(recipe, &m, text, err);
     if (status == CT_OK) status = verify(recipe, text, recipe->corrections, err);
