@@ -200,6 +200,7 @@ static void test_missing_values_are_nan(void)
     CHECK(r.count == 1 && r.counts.no_stamp == 2 && r.counts.records == 1);
     CHECK_REFUSED(read_text("t,x\n1,N/A\n2,3\n", NAMES("x"), NULL), err,
                   "in.csv:2: column \"x\": expected a number, found \"N/A\"");
+    CHECK_REFUSED(read_text("t,x\n1,\xff\xfe\xc3\xa9\n", NAMES("x"), NULL), err, "found \"??\xc3\xa9\"");
     CHECK_REFUSED(read_text("t;x\n1;0,5\n", NAMES("x"), NULL), err, "decimals have a point, not a comma");
 }
 
@@ -299,6 +300,11 @@ static void test_stamps_are_exact(void)
     stamp_is("3", "a in min", 180000000000);
     stamp_is("2", "a + 0.5", 2500000000);
     stamp_is("1e3", "a in ms", 1000000000);
+    stamp_is("1403636579", "a + 763555527 * 1e-9", 1403636579763555527); /* sums keep all digits */
+    stamp_is("763555527", "1403636579 + (a in ns)", 1403636579763555527);
+    stamp_is("763555527", "1403636580 - (1000000000 - a) * 1e-9", 1403636579763555527);
+    stamp_is("1403636579", "-(0 - a) + 1e-9", 1403636579000000001);
+    stamp_is("1403636579", "a * 2 / 2", 1403636579000000000);
     stamp_is("0e99999999999", "a", 0);
     ct_source_options options = ct_source_defaults();
     options.time = "a";

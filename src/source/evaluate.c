@@ -63,6 +63,11 @@ static double binary(opcode op, double a, double b)
     }
 }
 
+static int is_binary(opcode op)
+{
+    return (op >= OP_OR && op < OP_NEGATE) || op == OP_ATAN2 || op == OP_HYPOT || op == OP_MIN || op == OP_MAX;
+}
+
 /* A text in its comparable form: where it is, or a copy in buf. */
 static const char *comparable(const ct__expression *e, const ct__value value[], int32_t place, char buf[64],
                               size_t *length)
@@ -106,17 +111,75 @@ ct_status ct__expression_value(const ct__expression *e, const ct__value value[],
         case OP_LOAD: CT_TRY(load(&value[i->a], &stack[++top], err)); break;
         case OP_SAME_TEXT: stack[++top] = same_text(e, value, i); break;
         case OP_DIFFERENT_TEXT: stack[++top] = !same_text(e, value, i); break;
-        case OP_ATAN2:
-        case OP_HYPOT:
-        case OP_MIN:
-        case OP_MAX: top--, stack[top] = binary(i->op, stack[top], stack[top + 1]); break;
         default:
-            if (i->op < OP_OR || i->op >= OP_NEGATE)
-                stack[top] = unary(i->op, stack[top]);
-            else
-                top--, stack[top] = binary(i->op, stack[top], stack[top + 1]);
+            if (is_binary(i->op)) top--, stack[top] = binary(i->op, stack[top], stack[top + 1]);
+            else stack[top] = unary(i->op, stack[top]);
         }
     }
     *out = stack[0];
+    return CT_OK;
+}
+
+/* ---- stamps ---- */
+
+/* hi + lo, where lo is what rounding took from hi. Stamps since 1970 in s need 61 bits for ns. */
+typedef struct {
+    double hi, lo;
+} pair;
+
+static pair sum_of(double a, double b)
+{
+    const double s = a + b, t = s - a;
+    return (pair){s, (a - (s - t)) + (b - t)};
+}
+
+static pair add(pair a, pair b)
+{
+    const pair s = sum_of(a.hi, b.hi);
+    return isfinite(s.hi) ? sum_of(s.hi, s.lo + a.lo + b.lo) : (pair){s.hi, 0};
+}
+
+static pair multiply(pair a, pair b)
+{
+    const double p = a.hi * b.hi;
+    if (!isfinite(p)) return (pair){p, 0};
+    return sum_of(p, fma(a.hi, b.hi, -p) + a.hi * b.lo + a.lo * b.hi);
+}
+
+static ct_status load_pair(const ct__value *value, pair *out, ct_err *err)
+{
+    out->lo = 0;
+    CT_TRY(load(value, &out->hi, err));
+    if (value->kind == CT__VALUE_INTEGER && fabs(out->hi) < 9e18) out->lo = (double)(value->integer - (int64_t)out->hi);
+    if (value->kind == CT__VALUE_TIME) { /* ns */
+        out->hi = (double)(value->integer / 1000000000);
+        *out = add(*out, multiply((pair){(double)(value->integer % 1000000000), 0}, (pair){1e-9, 0}));
+    }
+    return CT_OK;
+}
+
+ct_status ct__expression_seconds(const ct__expression *e, const ct__value value[], double *hi, double *lo, ct_err *err)
+{
+    pair stack[STACK];
+    int top = -1;
+    for (int32_t k = 0; k < e->count; k++) {
+        const instruction *i = &e->code[k];
+        pair *at = &stack[CT_MAX(top, 0)];
+        switch (i->op) {
+        case OP_NUMBER: stack[++top] = (pair){i->number, 0}; break;
+        case OP_LOAD: CT_TRY(load_pair(&value[i->a], &stack[++top], err)); break;
+        case OP_NEGATE: *at = (pair){-at->hi, -at->lo}; break;
+        case OP_SAME_TEXT: stack[++top] = (pair){same_text(e, value, i), 0}; break;
+        case OP_DIFFERENT_TEXT: stack[++top] = (pair){!same_text(e, value, i), 0}; break;
+        case OP_ADD: top--, stack[top] = add(at[-1], *at); break;
+        case OP_SUBTRACT: top--, stack[top] = add(at[-1], (pair){-at->hi, -at->lo}); break;
+        case OP_MULTIPLY: top--, stack[top] = multiply(at[-1], *at); break;
+        default:
+            if (is_binary(i->op)) top--, stack[top] = (pair){binary(i->op, at[-1].hi, at->hi), 0};
+            else *at = (pair){unary(i->op, at->hi), 0};
+        }
+    }
+    *hi = stack[0].hi;
+    *lo = stack[0].lo;
     return CT_OK;
 }

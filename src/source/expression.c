@@ -374,13 +374,6 @@ void ct__expression_free(ct__expression *e)
     free(e);
 }
 
-int ct__expression_is_field(const ct__expression *e, int32_t *slot)
-{
-    if (e->count != 1 || e->code[0].op != OP_LOAD) return 0;
-    *slot = e->code[0].a;
-    return 1;
-}
-
 ct_status ct__expression_stamp(const char *text, char **name, int *digits, ct_err *err)
 {
     *name = NULL;

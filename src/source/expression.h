@@ -22,8 +22,9 @@ ct_status ct__expression_new(const char *text, const ct__scope *scope, ct__expre
 void      ct__expression_free(ct__expression *expression);
 /* Its value for a record. CT_E_PARSE without a place: a field that must be a number is text in this record. */
 ct_status ct__expression_value(const ct__expression *expression, const ct__value value[], double *out, ct_err *err);
-/* 1 if it is one field as it is: *slot. */
-int ct__expression_is_field(const ct__expression *expression, int32_t *slot);
+/* The same as hi + lo, where sums and products keep twice the digits: for stamps in s. */
+ct_status ct__expression_seconds(const ct__expression *expression, const ct__value value[], double *hi, double *lo,
+                                 ct_err *err);
 
 /* "NAME" or "NAME in UNIT", where one UNIT is 10^*digits ns: *name is for the caller to free, NULL if the text has
  * another form. digits 9 where there is no unit. */

@@ -67,6 +67,7 @@ static void list_names(const ct_source *s, char *buf, size_t size)
 static int is_plain(const char *name)
 {
     const ct__token token = ct__token_at(name, 0, 1);
+    if (!strcmp(name, "in") || !strcmp(name, "and") || !strcmp(name, "or") || !strcmp(name, "not")) return 0;
     return token.kind == CT__TOKEN_NAME && token.begin == 0 && !name[token.end];
 }
 
@@ -341,9 +342,9 @@ static ct_status stamp_of(ct_source *s, const ct__value *value, ct_ns *stamp, in
 {
     *found = 1;
     if (s->time) {
-        ct__value seconds = {.kind = CT__VALUE_NUMBER};
-        CT_TRY(ct__expression_value(s->time, value, &seconds.number, err));
-        return ct__stamp_of(&seconds, 9, stamp, found, err);
+        double hi, lo;
+        CT_TRY(ct__expression_seconds(s->time, value, &hi, &lo, err));
+        return ct__stamp_of_seconds(hi, lo, stamp, found, err);
     }
     if (s->stamp >= 0) return ct__stamp_of(&value[s->stamp], s->stamp_digits, stamp, found, err);
     *stamp = (s->record - 1) * INT64_C(1000000000);

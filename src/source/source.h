@@ -107,6 +107,9 @@ size_t ct__value_text(const ct__value *value, char *buf, size_t size);
  * the nearest. *found <- 0 if it is missing or NaN. CT_E_PARSE without a place: no number, or beyond 64 bits. */
 ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *found, ct_err *err);
 
+/* hi + lo seconds in ns; *found <- 0 if it is NaN. */
+ct_status ct__stamp_of_seconds(double hi, double lo, ct_ns *stamp, int *found, ct_err *err);
+
 /* A word in quotes for messages, at most 40 characters of it, only printable ones. Returns buf. */
 #define CT__SHOW_MAX 48
 const char *ct__show(const char *text, size_t length, char buf[CT__SHOW_MAX]);

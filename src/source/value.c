@@ -95,6 +95,17 @@ static ct_status stamp_of_number(const ct__value *value, int digits, ct_ns *stam
     return CT_OK;
 }
 
+ct_status ct__stamp_of_seconds(double hi, double lo, ct_ns *stamp, int *found, ct_err *err)
+{
+    const ct__value value = {.kind = CT__VALUE_NUMBER, .number = hi};
+    const double whole = floor(hi);
+    *found = !isnan(hi);
+    if (!*found) return CT_OK;
+    if (!(fabs(hi) < 9.2e9)) return beyond(&value, err);
+    *stamp = (ct_ns)whole * 1000000000 + (ct_ns)llround(((hi - whole) + lo) * 1e9);
+    return CT_OK;
+}
+
 ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *found, ct_err *err)
 {
     char show[CT__SHOW_MAX];
@@ -120,16 +131,30 @@ ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *fo
     return ct_fail(err, CT_E_PARSE, "expected a number for the stamp, or a date with a time, found %s", show);
 }
 
+/* Bytes of the UTF-8 sequence at text, at most `left`; 0: none begins there. Two to four bytes. */
+static size_t sequence(const char *text, size_t left)
+{
+    const unsigned char c = (unsigned char)text[0];
+    const size_t n = c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    if (n > left) return 0;
+    for (size_t i = 1; i < n; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
 const char *ct__show(const char *text, size_t length, char buf[CT__SHOW_MAX])
 {
     size_t n = 0, i = 0;
     buf[n++] = '"';
-    for (; i < length && n < CT__SHOW_MAX - 6; i++) {
+    while (i < length) {
         const unsigned char c = (unsigned char)text[i];
-        buf[n++] = c >= ' ' && c != 127 ? (char)c : '?';
+        const size_t more = c >= 128 ? sequence(text + i, length - i) : 0, bytes = more ? more : 1;
+        if (n + bytes > CT__SHOW_MAX - 5) break;
+        if (more) memcpy(buf + n, text + i, more);
+        else buf[n] = c >= ' ' && c < 127 ? (char)c : '?';
+        n += bytes;
+        i += bytes;
     }
-    /* no half of a UTF-8 sequence at the end */
-    while (i < length && n > 1 && ((unsigned char)text[i] & 0xC0) == 0x80) i--, n--;
     strcpy(buf + n, i < length ? "...\"" : "\"");
     return buf;
 }
