@@ -7,7 +7,6 @@ are in radians, lengths in metres, times in seconds.
 import bisect
 import csv
 import decimal
-import itertools
 import math
 import os
 import subprocess
@@ -294,8 +293,7 @@ def starry_night(folder, poses=158, pixels=False):
 # ---- Plaza 1: odometry, radio ranges, position-only truth ----
 
 def plaza(folder, known=True, parts=6, states=None, unbiased=True, moved=False):
-    """moved: states begin with the odometry; a range is taken from where the robot was between two states; ranges whose
-    stamp runs backwards are left out."""
+    """moved: states begin with the odometry; a range is taken from where the robot was between two states."""
     beacon = {int(r["beacon"]): (r["x"], r["y"]) for r in table(os.path.join(folder, "beacons.csv"))}
     odometry, ranges = table(os.path.join(folder, "odometry.csv")), table(os.path.join(folder, "range.csv"))
     truth = table(os.path.join(folder, "truth.csv"))
@@ -304,8 +302,6 @@ def plaza(folder, known=True, parts=6, states=None, unbiased=True, moved=False):
     stamps = [truth[0]["t"]] + [r["t"] for r in odometry]
     if moved:
         del stamps[0], truth[0]
-        newest = [-math.inf] + list(itertools.accumulate((r["t"] for r in ranges), max))
-        ranges = [r for r, t in zip(ranges, newest) if r["t"] >= t]
     step = [(r["distance"], 0, r["dheading"] - bias) for r in odometry[1 if moved else 0:]]  # from state k to k + 1
     # The heading of the truth is the odometry's; it differs from the course by .015 rad.
     models = {"odom": ((.01, .01, .005), ""), "radio": ((.5,), ""), "first_pose": ((FIRST_POSE, FIRST_POSE, .02), "")}
