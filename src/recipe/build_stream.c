@@ -25,7 +25,8 @@ static ct_status new_stream(ct__import *imp, int64_t *capacity, const ct__channe
     CT_TRY(ct__grow(&imp->stream, capacity, imp->streams + 1, sizeof *imp->stream, "streams", imp->err));
     ct__stream *s = &imp->stream[imp->streams++];
     *s = (ct__stream){
-        .source = source, .body = body, .delay_s = c->corrected.delay_s, .drift = c->corrected.drift, .lonely = lonely};
+        .source = source, .body = body, .delay_s = c->corrected.delay_s, .drift = c->corrected.drift,
+        .lonely = lonely, .ordered = !lonely};
     for (int32_t f = 0; f < imp->plan.source[source].files; f++)
         if (ct__recordings_has(imp->recipe, &imp->plan, source, f, imp->r, body))
             CT_TRY(add_number(&s->file, &s->files, f, imp->err));

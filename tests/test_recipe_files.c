@@ -1,4 +1,4 @@
-/* test_recipes.c: the recipes of the tree are recipes. tests/check_recipes imports by them. */
+/* test_recipe_files.c: the recipes of the tree are recipes. tests/check_recipes imports by them. */
 #define _XOPEN_SOURCE 700
 #include "ct_test.h"
 
