@@ -11,9 +11,10 @@
  *
  * Start values for a recorded sequence (ct_sequence_initialise): either the same; or one prior per component is used
  * and odometry gives the rest, as on a robot without absolute fixes. With a heading error of a radian per step, that
- * leads to other minima. Where absolute measurements are used, and known points or positions are measured, the composed
- * poses are moved to fit them (align_chains.c). So are, always, bodies that nothing but other bodies measures. Points
- * that ranges, bearings or cameras measure are placed last, from the poses (place_points.c). */
+ * leads to other minima. Where absolute measurements are used, composed poses without a prior are turned to headings
+ * (turn_to_headings.c); and where known points or positions are measured, poses are moved to fit them (align_chains.c).
+ * So are, always, bodies that nothing but other bodies measures. Points that ranges, bearings or cameras measure are
+ * placed last, from the poses (place_points.c). */
 #include "data/data.h"
 #include "data/start.h"
 
@@ -346,12 +347,25 @@ static ct_status align(walk *w, int joins, int32_t *unplaced, ct_err *err)
     return status;
 }
 
+/* run_walk, with yaws of trees that begin anywhere from headings if those are used. */
+static ct_status compose(walk *w, int absolute, ct_err *err)
+{
+    ct_status status = run_walk(w, NULL, err);
+    if (status != CT_OK || !absolute || !w->begun_poses) return status;
+    uint8_t *begun = ct__zalloc(w->graph->variables, 1);
+    if (!begun) return ct__no_memory(err, "variables", w->graph->variables);
+    for (int32_t v = 0; v < w->graph->variables; v++) begun[v] = w->how[v] == BEGUN;
+    status = ct__turn_to_headings(w->graph, w->parent, w->queue, begun, w->x, err);
+    free(begun);
+    return status;
+}
+
 /* x <- start values. */
 static ct_status place_sequence(const ct_graph *g, int absolute, double *x, uint8_t *given, int32_t *unplaced,
                                 ct_err *err)
 {
     walk      w = {.graph = g, .x = x, .given = given, .relative = !absolute};
-    ct_status status = run_walk(&w, NULL, err);
+    ct_status status = compose(&w, absolute, err);
     *unplaced = w.begun_poses;
     const int aligned = status == CT_OK && absolute && needs_alignment(g, &w);
     if (aligned) {
@@ -359,7 +373,7 @@ static ct_status place_sequence(const ct_graph *g, int absolute, double *x, uint
         w = (walk){.graph = g, .x = x, .given = given, .relative = 1, .points = 1};
         for (int32_t v = 0; v < g->variables; v++) given[v] = g->fixed[v] != 0;
         memcpy(x, g->initial, (size_t)g->size * sizeof *x);
-        status = run_walk(&w, NULL, err);
+        status = compose(&w, absolute, err);
         if (status == CT_OK) status = align(&w, 0, unplaced, err);
     }
     const int joined = status == CT_OK && !aligned && needs_joining(g, &w);

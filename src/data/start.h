@@ -103,6 +103,10 @@ typedef struct {
  * between bodies of which one is placed: align_chains.c. placed[v] <- 1 for poses on a chain that these determine. */
 ct_status ct__align_chains(const ct__forest *forest, double *x, uint8_t *placed, ct_err *err);
 
+/* Turns trees of x whose root has begun[root] set to the headings that are measured on them: turn_to_headings.c. */
+ct_status ct__turn_to_headings(const ct_graph *graph, const int32_t *parent, const int32_t *queue, const uint8_t *begun,
+                               double *x, ct_err *err);
+
 /* Places points that no sighting gives alone (ranges, bearings) from the poses that have values: place_points.c. Sets
  * given of those that it places. */
 ct_status ct__place_points(const ct_graph *graph, const int64_t *first, const int32_t *touching, double *x,

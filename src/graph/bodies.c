@@ -47,6 +47,7 @@ int ct__is_odometry(const ct_graph *g, const ct__bodies *b, int32_t f)
     const int32_t    *var = g->var_pool + k->var;
     int               steps = 0;
     if (k->ops->absolute) return 0;
+    if (k->ops->arity == 2 && k->ops->rows < ct_kind_dim(k->ops->kind[0])) return 0; /* a range is no motion */
     for (int i = 0; i < k->ops->arity; i++)
         for (int j = i + 1; j < k->ops->arity; j++) {
             if (b->body[var[i]] != b->body[var[j]]) continue;

@@ -1,15 +1,16 @@
-/* broken.c: plugins that must be refused. BROKEN_CASE selects the mistake. */
+/* broken.c: plugins that must be refused, and one with a wrong derivative. BROKEN_CASE selects the mistake. */
 #include <covtune/plugin.h>
 
 enum {
     NO_SYMBOL, RETURNS_NULL, OTHER_ABI, OTHER_SIZE, NO_MODELS, NULL_MODEL,
-    BUILT_IN, BAD_NAME, NO_EVAL, ROWS, TWICE, MANY
+    BUILT_IN, BAD_NAME, NO_EVAL, ROWS, TWICE, MANY, DERIVATIVE
 };
 
 static void eval(const double *z, const void *context, const double *const x[], double *r, double *const J[])
 {
-    (void)z, (void)context, (void)x, (void)J;
-    r[0] = 0;
+    (void)context;
+    r[0] = x[0][0] - z[0];
+    if (J && J[0]) J[0][0] = BROKEN_CASE == DERIVATIVE ? -1 : 1;
 }
 
 #define GOOD                                                                                                           \

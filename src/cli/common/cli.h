@@ -278,8 +278,9 @@ ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, c
 /* The end of a message about a sequence without ground truth. */
 #define CLI_ADVICE_TRUTH "; covtune convert --truth gives it one"
 
-/* Does the graph have an absolute measurement or a fixed variable? */
+/* Does the graph have an absolute measurement of places, or a fixed variable? Headings alone do not anchor it. */
 int       cli_is_anchored(const ct_graph *graph);
+int       cli_has_heading(const ct_graph *graph); /* an absolute measurement of rotations alone */
 #define CLI_ADVICE_ANCHOR "covtune convert IN.ctseq OUT.ctseq --hold first fixes the first pose at its truth"
 /* CT_E_ARGUMENT if a sequence is not anchored: its estimate is not determined. */
 ct_status cli_check_anchored(const char *path, int32_t count, ct_sequence *const seq[], ct_err *err);
@@ -338,6 +339,8 @@ ct_status cli_check_run(const char *folder, ct_run_folder_info *info, ct_err *er
 
 /* io->models <- the models of io->plugin. CLI_GO, or CLI_FAILED after a message. They stay loaded. */
 cli_exit cli_load_plugins(cli_io *io);
+/* A remark if derivatives of their models differ from differences, at the first factor of each in the sequence. */
+void cli_check_plugin_models(const cli_io *io, const char *path, const ct_sequence *seq);
 /* " --plugin FILE" quoted for a shell, or ""; the caller frees it. */
 char *cli_plugin_words(const cli_io *io);
 

@@ -125,6 +125,7 @@ ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, c
         return ct_fail(err, CT_E_PARSE, "%s: the file has no variables", path);
     }
     if ((*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
+    cli_check_plugin_models(io, path, *out);
     return CT_OK;
 }
 
@@ -138,6 +139,8 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
                                   err);
     cli_status_clear();
     if (status == CT_OK && (*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
+    if (status == CT_OK && (*out)->trains) cli_check_plugin_models(io, path, (*out)->train[0]);
+    else if (status == CT_OK && (*out)->tests) cli_check_plugin_models(io, path, (*out)->test[0]);
     return status;
 }
 

@@ -174,6 +174,7 @@ static cli_exit carry_out(const cli_io *io, const doctor_request *request)
 
 #define AT(member) offsetof(doctor_request, member)
 static const cli_option OPTIONS[] = {
+    CLI_ROW_PLUGIN,
     CLI_ROW_TEXT("fix", "RECIPE.yaml", AT(fix),
                  "write the recipe that the dataset keeps with the corrections found; import it to apply them"),
     CLI_ROW_TEXT("data", "FOLDER", AT(data), "folder of the recipe's files, if they have moved"),

@@ -76,9 +76,12 @@ ct_status solve_anchor(const solve_request *request, solve_job *job, ct_err *err
     if (status == CT_OK) status = ct_graph_copy(job->seq->graph, &job->graph, err);
     if (status == CT_OK) status = ct_noise_copy(job->noise, &job->table, err);
     if (status != CT_OK || job->anchor < 0) return status;
-    status =
-        add_model(job->table, ct_kind_dim(ct_graph_kind(job->graph, job->anchor)), request->anchor_sigma, &model, err);
-    if (status != CT_OK) return status;
+    const ct_kind kind = ct_graph_kind(job->graph, job->anchor);
     const double *at = ct_graph_initial_const(job->graph) + ct_graph_offset(job->graph, job->anchor);
-    return ct_graph_add_prior(job->graph, job->anchor, at, model, err);
+    /* a planar pose with headings needs its position alone: a heading of its own would contradict them */
+    const int place = kind == CT_SE2 && !strcmp(request->anchor, "auto") && cli_has_heading(job->graph);
+    status = add_model(job->table, place ? 2 : ct_kind_dim(kind), request->anchor_sigma, &model, err);
+    if (status != CT_OK) return status;
+    return place ? ct_graph_add_position(job->graph, job->anchor, at, model, err)
+                 : ct_graph_add_prior(job->graph, job->anchor, at, model, err);
 }

@@ -79,8 +79,8 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
 
     char name[256];
     if (job->anchor >= 0 && !strcmp(request->anchor, "auto"))
-        cli_remark(io, "all measurements are relative: %s is held at its initial value by a prior of sigma %g "
-                       "(--anchor none adds no prior)",
+        cli_remark(io, "%s: %s is held at its initial value by a prior of sigma %g (--anchor none adds no prior)",
+                   cli_has_heading(job->graph) ? "headings alone are absolute" : "all measurements are relative",
                    ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
     const int64_t size = ct_graph_size(job->graph);
     job->x = cli_alloc(size, sizeof *job->x);
