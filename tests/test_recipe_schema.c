@@ -16,9 +16,9 @@ static const char *heading_of(ct__section section)
 
 static json_t *load_schema(void)
 {
-    ct_err       err = {0};
+    ct_err err = {0};
     json_error_t why;
-    char        *text = NULL;
+    char *text = NULL;
     CHECK_OK(ct_recipe_schema(&text, &err), err);
     json_t *schema = text ? json_loads(text, JSON_REJECT_DUPLICATES, &why) : NULL;
     if (!schema) printf("  line %d: %s\n", why.line, why.text);
@@ -32,17 +32,18 @@ static void test_the_schema_has_every_key_with_its_meaning(void)
     CHECK(schema != NULL);
     if (!schema) return;
     json_t *sections = json_object_get(schema, "$defs");
-    size_t  keys = 0;
+    size_t keys = 0;
     CHECK(json_object_size(sections) == CT__SECTION_COUNT);
     for (int s = 0; s < CT__SECTION_COUNT; s++)
-        keys += json_object_size(json_object_get(json_object_get(sections, ct__section_name((ct__section)s)), "properties"));
+        keys += json_object_size(
+            json_object_get(json_object_get(sections, ct__section_name((ct__section)s)), "properties"));
     CHECK(keys == (size_t)ct__recipe_key_count);
     for (int i = 0; i < ct__recipe_key_count; i++) {
         const ct__key *k = &ct__recipe_keys[i];
-        json_t        *section = json_object_get(sections, ct__section_name(k->section));
-        json_t        *key = json_object_get(json_object_get(section, "properties"), k->key);
-        json_t        *forms = json_object_get(key, "anyOf"), *required = json_object_get(section, "required");
-        int            needed = 0;
+        json_t *section = json_object_get(sections, ct__section_name(k->section));
+        json_t *key = json_object_get(json_object_get(section, "properties"), k->key);
+        json_t *forms = json_object_get(key, "anyOf"), *required = json_object_get(section, "required");
+        int needed = 0;
         CHECK(json_string_length(json_object_get(key, "description")) > 0 && json_array_size(forms) > 0);
         for (size_t r = 0; r < json_array_size(required); r++)
             needed |= !strcmp(json_string_value(json_array_get(required, r)), k->key);
@@ -75,7 +76,7 @@ static char *manual;
 /* The text of a section of the manual: from its heading to the next; the caller frees it. */
 static char *section_text(const char *heading)
 {
-    char        line[80];
+    char line[80];
     const char *at = manual;
     snprintf(line, sizeof line, "\n## %s\n", heading);
     at = strstr(manual, line);
@@ -99,7 +100,7 @@ static void test_the_manual_has_every_key_in_its_section(void)
 {
     for (int i = 0; i < ct__recipe_key_count; i++) {
         const ct__key *k = &ct__recipe_keys[i];
-        char          *text = section_text(heading_of(k->section));
+        char *text = section_text(heading_of(k->section));
         if (!text || !mentions(text, k->key))
             printf("  docs/import.md, %s: %s is missing\n", heading_of(k->section), k->key);
         CHECK(text && mentions(text, k->key));
@@ -119,12 +120,14 @@ static void check_first_cells(const char *heading, const char *text)
 {
     int keys = 0;
     for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        if (!strncmp(line, "| key |", 7)) keys = 1;
-        else if (line[0] != '|') keys = 0;
+        if (!strncmp(line, "| key |", 7))
+            keys = 1;
+        else if (line[0] != '|')
+            keys = 0;
         if (!keys || line[0] != '|') continue;
         const char *end = strstr(line + 1, " | ");
         for (const char *at = line; end && (at = strchr(at, '`')) && at < end;) {
-            char         key[64];
+            char key[64];
             const size_t length = strcspn(at + 1, "`:");
             snprintf(key, sizeof key, "%.*s", (int)length, at + 1);
             if (!is_key_under(heading, key)) printf("  docs/import.md, %s: the reader has no key %s\n", heading, key);
@@ -147,8 +150,8 @@ static void test_the_tables_of_the_manual_have_no_other_keys(void)
 /* The recipe at the top of the manual, and its sensor types and formats. */
 static void test_the_recipe_of_the_manual_is_read(void)
 {
-    ct_err      err = {0};
-    ct_recipe  *recipe = NULL;
+    ct_err err = {0};
+    ct_recipe *recipe = NULL;
     const char *begin = strstr(manual, "```yaml\nformat:"), *end = begin ? strstr(begin, "\n```") : NULL;
     CHECK(end != NULL);
     if (!end) return;
@@ -168,7 +171,7 @@ static void test_the_recipe_of_the_manual_is_read(void)
 
 int main(void)
 {
-    FILE  *file = fopen("docs/import.md", "rb");
+    FILE *file = fopen("docs/import.md", "rb");
     size_t size = 0;
     manual = calloc(1, 1 << 18);
     if (file) size = fread(manual, 1, (1 << 18) - 1, file), fclose(file);
@@ -178,7 +181,8 @@ int main(void)
         RUN(test_the_manual_has_every_key_in_its_section);
         RUN(test_the_tables_of_the_manual_have_no_other_keys);
         RUN(test_the_recipe_of_the_manual_is_read);
-    } else printf("skip   docs/import.md is not here\n");
+    } else
+        printf("skip   docs/import.md is not here\n");
     free(manual);
     return ct_test_end();
 }

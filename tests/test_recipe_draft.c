@@ -1,0 +1,269 @@
+/* test_recipe_draft.c: first recipes: what files hold is recognised, and the recipe is read, and imported. */
+#define _POSIX_C_SOURCE 200809L
+#include "recipe_test.h"
+
+#include "recipe/draft.h"
+
+#include <sys/stat.h>
+
+static char folder[600];
+
+static void new_folder(const char *name)
+{
+    char command[800];
+    snprintf(folder, sizeof folder, "%s/draft-%s", ct_test_folder(), name);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    CHECK(system(command) == 0 && mkdir(folder, 0777) == 0);
+}
+
+/* A table: a header, and lines of `value` with t = first + i * step. */
+static void write_table(const char *name, const char *header, double first, double step, int lines, const char *value)
+{
+    char path[800];
+    ct_err err = {0};
+    ct__text text = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    ct__text_printf(&text, "%s\n", header);
+    for (int i = 0; i < lines; i++) ct__text_printf(&text, "%.15g,%s\n", first + i * step, value);
+    CHECK_OK(ct_file_replace(path, text.bytes, strlen(text.bytes), &err), err);
+    ct__text_free(&text);
+}
+
+/* The draft of the folder, which is a recipe; NULL otherwise. */
+static ct_recipe *draft(const char *const part[], int parts)
+{
+    ct_err err = {0};
+    char *text = NULL;
+    ct_recipe *recipe = NULL;
+    const char *path = folder;
+    CHECK_OK(ct_recipe_draft(&path, 1, &text, &err), err);
+    if (!text) return NULL;
+    CHECK_OK(ct_recipe_parse(text, "draft.yaml", NULL, &recipe, &err), err);
+    int all = recipe != NULL;
+    for (int i = 0; i < parts; i++) {
+        if (!strstr(text, part[i])) printf("  \"%s\" is not in it\n", part[i]), all = 0;
+    }
+    CHECK(all);
+    if (!all) printf("%s", text);
+    free(text);
+    return recipe;
+}
+
+#define DRAFT(...)                                                                                                     \
+    draft((const char *const[]){__VA_ARGS__}, (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
+
+/* Import what was drafted, in memory: so many recordings and states. */
+static void import(ct_recipe *recipe, int32_t recordings, int64_t states)
+{
+    ct_err err = {0};
+    ct_dataset *dataset = NULL;
+    ct_import_result result = {0};
+    ct_import_options options = ct_import_defaults();
+    options.folder = folder;
+    if (!recipe) return;
+    CHECK_OK(ct_recipe_dataset(recipe, &options, &dataset, &result, &err), err);
+    CHECK(result.recordings == recordings && result.states == states);
+    if (result.states != states) printf("  %d recordings, %lld states\n", result.recordings, (long long)result.states);
+    ct_import_result_free(&result);
+    ct_dataset_free(dataset);
+    ct_recipe_free(recipe);
+}
+
+static void test_names_of_columns_have_meanings(void)
+{
+    static const struct {
+        const char *name;
+        ct__meaning meaning;
+        const char *unit;
+    } NAME[] = {
+        {"t", CT__MEANS_TIME, NULL},
+        {"Time", CT__MEANS_TIME, NULL},
+        {"timestamp_ns", CT__MEANS_TIME, "ns"},
+        {"x", CT__MEANS_X, NULL},
+        {"pos_y", CT__MEANS_Y, NULL},
+        {"p_RS_R_z", CT__MEANS_Z, NULL},
+        {"pose.pose.position.x", CT__MEANS_X, NULL},
+        {"easting", CT__MEANS_X, NULL},
+        {"x_m", CT__MEANS_X, NULL},
+        {"x std-dev", CT__MEANS_NOTHING, NULL},
+        {"heading_deg", CT__MEANS_YAW, "deg"},
+        {"theta", CT__MEANS_YAW, NULL},
+        {"orientation", CT__MEANS_YAW, NULL},
+        {"pose.pose.orientation.w", CT__MEANS_QW, NULL},
+        {"q_RS_x", CT__MEANS_QX, NULL},
+        {"qz", CT__MEANS_QZ, NULL},
+        {"v", CT__MEANS_VX, NULL},
+        {"forward velocity", CT__MEANS_VX, NULL},
+        {"angular velocity", CT__MEANS_WZ, NULL},
+        {"yawRate", CT__MEANS_WZ, NULL},
+        {"omega", CT__MEANS_WZ, NULL},
+        {"twist.twist.angular.z", CT__MEANS_WZ, NULL},
+        {"twist.twist.linear.y", CT__MEANS_VY, NULL},
+        {"linear_acceleration.x", CT__MEANS_NOTHING, NULL},
+        {"b_w_RS_S_x", CT__MEANS_NOTHING, NULL},
+        {"w_RS_S_y", CT__MEANS_WY, NULL},
+        {"lat", CT__MEANS_LATITUDE, NULL},
+        {"longitude", CT__MEANS_LONGITUDE, NULL},
+        {"range", CT__MEANS_RANGE, NULL},
+        {"range_mm", CT__MEANS_RANGE, "mm"},
+        {"bearing", CT__MEANS_BEARING, NULL},
+        {"landmark_id", CT__MEANS_ID, NULL},
+        {"Subject #", CT__MEANS_ID, NULL},
+        {"dx", CT__MEANS_DX, NULL},
+        {"dtheta", CT__MEANS_DYAW, NULL},
+        {"speed_kmh", CT__MEANS_VX, "km/h"},
+        {"temperature", CT__MEANS_NOTHING, NULL},
+        {"header.seq", CT__MEANS_NOTHING, NULL},
+    };
+    for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) {
+        const char *unit;
+        const ct__meaning m = ct__draft_meaning(NAME[i].name, &unit);
+        const int same = (!unit && !NAME[i].unit) || (unit && NAME[i].unit && !strcmp(unit, NAME[i].unit));
+        if (m != NAME[i].meaning || !same) printf("  %s: %d in %s\n", NAME[i].name, (int)m, unit ? unit : "-");
+        CHECK(m == NAME[i].meaning && same);
+    }
+}
+
+static void test_odometry_positions_and_truth_are_recognised_and_imported(void)
+{
+    new_folder("plain");
+    write_table("odometry.csv", "t,v,omega", 0, 0.05, 401, "1,0.1");
+    write_table("gps.csv", "t,x,y", 0, 0.5, 41, "1,2");
+    write_table("truth.csv", "t,x,y,yaw", 0, 0.05, 401, "1,2,0.5");
+    import(DRAFT("velocity: [v, 0, omega]", "type: position", "yaw: yaw", "every: 0.1"), 1, 201);
+}
+
+static void test_units_are_guessed_from_values(void)
+{
+    new_folder("units");
+    write_table("odometry.csv", "timestamp,speed,yaw_rate", 1700000000000, 50, 200, "1,40");
+    write_table("truth.csv", "timestamp,x,y,heading", 1700000000000, 50, 200, "1,2,170");
+    ct_recipe *recipe = DRAFT("time: timestamp in ms", "yaw_rate in deg/s", "heading in deg", "check: ");
+    import(recipe, 1, 100);
+}
+
+static void test_runs_become_named_parts(void)
+{
+    new_folder("runs");
+    for (int i = 1; i <= 3; i++) {
+        char name[60];
+        snprintf(name, sizeof name, "Robot%d_Odometry.csv", i);
+        write_table(name, "t,v,omega", 0, 0.05, 101, "1,0.1");
+        snprintf(name, sizeof name, "Robot%d_Truth.csv", i);
+        write_table(name, "t,x,y,theta", 0, 0.05, 101, "1,2,0.5");
+    }
+    import(DRAFT("\"Robot{robot}_Odometry.csv\"", "\"Robot{robot}_Truth.csv\""), 3, 153);
+}
+
+static void test_words_with_numbers_are_runs(void)
+{
+    static const char *const RUN_NAME[] = {"train00", "train01", "test00"};
+    new_folder("words");
+    for (int i = 0; i < 3; i++) {
+        char name[60];
+        snprintf(name, sizeof name, "odometry-%s.csv", RUN_NAME[i]);
+        write_table(name, "t,v,omega", 0, 0.05, 101, "1,0.1");
+        snprintf(name, sizeof name, "truth-%s.csv", RUN_NAME[i]);
+        write_table(name, "t,x,y,theta", 0, 0.05, 101, "1,2,0.5");
+    }
+    import(DRAFT("\"odometry-{run}.csv\"", "\"truth-{run}.csv\""), 3, 153);
+}
+
+static void test_folders_with_the_same_files_are_runs(void)
+{
+    static const char *const RUN_NAME[] = {"monday", "friday"};
+    new_folder("folders");
+    for (int i = 0; i < 2; i++) {
+        char name[80];
+        snprintf(name, sizeof name, "%s/odom.csv", RUN_NAME[i]);
+        write_table(name, "t,v,omega", 0, 0.05, 101, "1,0.1");
+        snprintf(name, sizeof name, "%s/groundtruth.csv", RUN_NAME[i]);
+        write_table(name, "t,x,y,theta", 0, 0.05, 101, "1,2,0.5");
+    }
+    import(DRAFT("\"{run}/odom.csv\"", "\"{run}/groundtruth.csv\""), 2, 102);
+}
+
+static void test_landmarks_and_their_codes_are_found_by_their_names(void)
+{
+    new_folder("codes");
+    write_table("odometry.csv", "t,v,omega", 0, 0.05, 101, "1,0.1");
+    write_table("truth.csv", "t,x,y,theta", 0, 0.05, 101, "1,2,0.5");
+    write_table("seen.csv", "t,tag,range,bearing", 0, 0.5, 11, "63,2,0.5");
+    write_table("landmarks.csv", "subject,x,y", 6, 1, 5, "1,2");
+    write_table("codes.csv", "subject,barcode", 6, 1, 5, "63");
+    import(DRAFT("type: range_bearing", "from: barcode, to: subject", "source: map"), 1, 51);
+}
+
+static void test_trajectories_in_space_are_recognised(void)
+{
+    new_folder("space");
+    write_table("estimate.csv", "t,x,y,z,qx,qy,qz,qw", 0, 0.05, 101, "1,2,3,0,0,0,1");
+    write_table("groundtruth.csv", "t,x,y,z,qx,qy,qz,qw", 0, 0.01, 501, "1,2,3,0,0,0,1");
+    import(DRAFT("type: SE3", "quaternion: [qx, qy, qz, qw]"), 1, 51);
+}
+
+static void test_what_is_not_recognised_is_said(void)
+{
+    ct_err err = {0};
+    char *text = NULL;
+    const char *path = folder;
+    new_folder("nothing");
+    write_table("weather.csv", "a,b", 0, 1, 5, "7");
+    CHECK_OK(ct_recipe_draft(&path, 1, &text, &err), err);
+    CHECK(text && strstr(text, "#   weather.csv: no sensor was recognised") &&
+          strstr(text, "# check: before it can be"));
+    free(text);
+    CHECK_REFUSED(ct_recipe_draft(&path, 0, &text, &err), err, "one file or more");
+    path = "nowhere/at/all";
+    CHECK_REFUSED(ct_recipe_draft(&path, 1, &text, &err), err, "nowhere/at/all: ");
+}
+
+/* Recorded sets of others: each draft is a recipe, and is imported as it is. */
+static void test_recorded_sets_are_drafted_and_imported(void)
+{
+    static const char *const SET[] = {"data/mrclam6/Barcodes.dat", "data/plaza1/truth.csv",
+                                      "data/lost-in-the-woods/truth.csv", "data/evo/tf_example/metadata.yaml",
+                                      "data/evo/nav2_turtlebot.mcap"};
+    if (!ct_test_shared(SET[0])) SKIP("there is no ../shared/data");
+    for (size_t i = 0; i < sizeof SET / sizeof *SET; i++) {
+        ct_err err = {0};
+        char *text = NULL;
+        ct_recipe *recipe = NULL;
+        ct_dataset *dataset = NULL;
+        ct_import_result result = {0};
+        const char *whole = ct_test_shared(SET[i]);
+        if (!whole) continue;
+        char *path = strdup(whole), *slash = strrchr(path, '/');
+        if (i < 4) *slash = 0;
+        CHECK_OK(ct_recipe_draft((const char *const *)&path, 1, &text, &err), err);
+        if (text) CHECK_OK(ct_recipe_parse(text, "draft.yaml", NULL, &recipe, &err), err);
+        if (recipe) CHECK_OK(ct_recipe_dataset(recipe, NULL, &dataset, &result, &err), err);
+        CHECK(result.states > 200 && result.recordings == (i == 0 ? 5 : 1));
+        for (int32_t k = 0; k < result.counts; k++) CHECK(result.count[k].factors > 0);
+        ct_import_result_free(&result);
+        ct_dataset_free(dataset);
+        ct_recipe_free(recipe);
+        free(text);
+        free(path);
+    }
+}
+
+int main(void)
+{
+    RUN(test_names_of_columns_have_meanings);
+    RUN(test_odometry_positions_and_truth_are_recognised_and_imported);
+    RUN(test_units_are_guessed_from_values);
+    RUN(test_runs_become_named_parts);
+    RUN(test_words_with_numbers_are_runs);
+    RUN(test_folders_with_the_same_files_are_runs);
+    RUN(test_landmarks_and_their_codes_are_found_by_their_names);
+    RUN(test_trajectories_in_space_are_recognised);
+    RUN(test_what_is_not_recognised_is_said);
+    RUN(test_recorded_sets_are_drafted_and_imported);
+    return ct_test_end();
+}
