@@ -369,7 +369,7 @@ static inline void sqlite_write(const bag_run *run, const sqlite_options *o, con
     sqlite3_stmt *s;
     remove(path);
     if (sqlite3_open(path, &db) != SQLITE_OK) abort();
-    sqlite_do(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
+    sqlite_do(db, "PRAGMA page_size=512; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
     sqlite_tables(db, o);
     if (sqlite3_prepare_v2(db, "INSERT INTO messages(topic_id, timestamp, data) VALUES(?1, ?2, ?3)", -1, &s, NULL))
         abort();

@@ -1,7 +1,26 @@
 /* make_bag.c: writes the recording of bag_run.h as a bag, for sessions of the command line and seeds of the fuzzers:
  *     make_bag FORMAT CODEC FILE [STEPS [BYTES]]
+ *     make_bag message TOPIC FILE      a seed of fuzz_message; TOPIC 0 to 2 of ROS 1, 3 to 5 of ROS 2
  * FORMAT: ros1, mcap, mcap1 (ROS 1 messages), db3; the file is cut after so many bytes; -N: N less than it has. */
 #include "bag_writer.h"
+
+static bw message_seed(int topic)
+{
+    const bag_encoding e = topic < BAG_TOPICS ? BAG_ROS1 : BAG_CDR;
+    const bag_topic *t = &BAG_TOPIC[topic % BAG_TOPICS];
+    bw b = {0}, m = {0};
+    bw_put(&b, e == BAG_ROS1 ? "r" : "m", 1);
+    bw_put(&b, e == BAG_ROS1 ? t->text1 : t->text2, strlen(e == BAG_ROS1 ? t->text1 : t->text2) + 1);
+    if (topic % BAG_TOPICS == 0)
+        bag_odometry(&m, e, 5);
+    else if (topic % BAG_TOPICS == 1)
+        bag_fix(&m, e, 5);
+    else
+        bag_transforms(&m, e, 5);
+    bw_put(&b, m.b, m.n);
+    free(m.b);
+    return b;
+}
 
 int main(int argc, char **argv)
 {
@@ -19,6 +38,8 @@ int main(int argc, char **argv)
 #if COVTUNE_HAS_SQLITE3
         sqlite_write(&run, &(sqlite_options){.version = *codec ? 4 : 3}, path);
 #endif
+    } else if (!strcmp(format, "message")) {
+        b = message_seed(atoi(codec));
     } else if (!strcmp(format, "ros1")) {
         b = ros1_write(&run, &(ros1_options){.codec = codec, .per_chunk = 10});
     } else {

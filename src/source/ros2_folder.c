@@ -233,5 +233,5 @@ int ct__ros2_folder_is(const char *folder, int *mcap)
     const ct_status status = ct__ros2_folder_read(folder, &found, NULL);
     *mcap = found.mcap == 1;
     ct__ros2_folder_free(&found);
-    return listed || status == CT_OK;
+    return listed || status == CT_OK || status == CT_E_MEMORY;
 }
