@@ -80,6 +80,52 @@ static void test_one_bad_run_does_not_rule(void)
     ct__scores_free(&s);
 }
 
+/* Huber's psi. */
+static double psi(double z) { return z > 1.345 ? 1.345 : z < -1.345 ? -1.345 : z; }
+
+/* The root of sum psi((d - m) / s) by bisection, and its standard error. */
+static void check_huber(int n, const double *d, double s)
+{
+    double loss[20], low = -5, high = 5, square = 0, inside = 0;
+    for (int i = 0; i < n; i++) loss[i] = exp(d[i]), loss[n + i] = 1;
+    for (int step = 0; step < 200; step++) {
+        const double middle = (low + high) / 2;
+        double       sum = 0;
+        for (int i = 0; i < n; i++) sum += psi((d[i] - middle) / s);
+        if (sum > 0) low = middle;
+        else high = middle;
+    }
+    for (int i = 0; i < n; i++) {
+        square += psi((d[i] - low) / s) * psi((d[i] - low) / s);
+        inside += fabs(d[i] - low) < 1.345 * s;
+    }
+    ct__scores       scores = scores_of(n, 2, loss, NULL, n);
+    const ct__paired found = ct__compare(&scores, 0, 1, CT_METRIC_LOSS);
+    printf("  mean %.6f, standard error %.6f\n", found.mean, found.error);
+    CHECK_NEAR(found.mean, low, 1e-6);
+    CHECK_NEAR(found.error, s * sqrt(square) / inside * sqrt(n / (n - 1.0)), 1e-6);
+    ct__scores_free(&scores);
+}
+
+/* The scale is 1.4826 median |d - median|; where more than half of the units agree, the standard deviation. */
+static void test_the_mean_over_units_is_hubers(void)
+{
+    const double some[] = {-0.3, -0.1, 0.05, 0.2, 1.5, -0.15, 0.1}, equal[] = {0.2, 0.2, 0.2, 0.2, -0.8};
+    check_huber(7, some, 1.4826 * 0.15);
+    check_huber(5, equal, sqrt((4 * 0.2 * 0.2 + 0.8 * 0.8) / 4));
+}
+
+/* A sequence without an estimate under both says that they are equal there. It is not left out. */
+static void test_two_failures_are_a_draw(void)
+{
+    const double loss[] = {1, 1, NAN, exp(1), exp(1), NAN};
+    ct__scores   s = scores_of(3, 2, loss, NULL, 3);
+    const ct__paired d = ct__compare(&s, 0, 1, CT_METRIC_LOSS);
+    CHECK(d.units == 3);
+    CHECK_NEAR(d.mean, -2.0 / 3, 1e-14);
+    ct__scores_free(&s);
+}
+
 /* Twelve segments of two recordings that disagree are two units, not twelve: the values given stay. */
 static void test_segments_of_a_recording_are_not_independent(void)
 {
@@ -252,6 +298,8 @@ int main(void)
     RUN(test_candidates_are_what_cross_validation_compared);
     RUN(test_candidates_are_compared_by_paired_differences);
     RUN(test_one_bad_run_does_not_rule);
+    RUN(test_the_mean_over_units_is_hubers);
+    RUN(test_two_failures_are_a_draw);
     RUN(test_segments_of_a_recording_are_not_independent);
     RUN(test_a_candidate_that_loses_in_rotation_is_not_chosen);
     RUN(test_two_recordings_do_not_prove_a_minimum_of_the_loss);
