@@ -213,7 +213,7 @@ static void test_one_bad_sequence_does_not_rule_nees(void)
         ct__learning run = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err}};
         run.start = p;
         ct_theta_get(l.theta, l.noise, p);
-        CHECK_OK(ct__measure_nees(&run, 1, loss, &nees), l.err);
+        CHECK_OK(ct__measure_nees(&run, 1, 1, loss, &nees), l.err);
         printf("  NEES %.3f, crossed %.3f, error %.3f of %d\n", nees.nees, nees.crossed, nees.error, nees.groups);
         CHECK_NEAR(nees.nees, (OTHERS[k] + CUT[k]) / UNITS[k], 0.2 * nees.nees);
         CHECK(nees.groups == UNITS[k] && nees.error < 5);
@@ -296,7 +296,7 @@ static void test_nees_under_a_factor_is_that_of_the_same_estimates(void)
     ct__learning run = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err}};
     run.start = start;
     ct_theta_get(l.theta, l.noise, start);
-    for (int k = 0; k < 2; k++) CHECK_OK(ct__measure_nees(&run, k ? 9 : 1, loss[k], &nees[k]), l.err);
+    for (int k = 0; k < 2; k++) CHECK_OK(ct__measure_nees(&run, k ? 9 : 1, 0, loss[k], &nees[k]), l.err);
     printf("  NEES %.4f, with variances times 9 %.4f\n", nees[0].nees, nees[1].nees);
     for (int i = 0; i < 3; i++) CHECK_NEAR(loss[1][i] / loss[0][i], 1, 1e-6);
     CHECK_NEAR(9 * nees[1].nees / nees[0].nees, 1, 1e-5);

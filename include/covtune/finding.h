@@ -132,6 +132,11 @@ typedef enum {
       "{diverged:.0f} of {sequences:.0f} estimates diverged, to minima far from what measurements or the truth say: "  \
       "{subjects}. They count as failed, and means are without them.",                                                 \
       "diverged", "sequences")                                                                                         \
+    X(CT_FINDING_DIVERGED_HELDOUT, "diverged_heldout", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                       \
+      "Under the chosen values {diverged:.0f} of {sequences:.0f} estimates diverged, to minima far from what "         \
+      "measurements or the truth say: {subjects}. Where candidates are compared no ratio of losses counts as more "    \
+      "than ten, and in NEES no sequence as more than 30 medians.",                                                    \
+      "diverged", "sequences")                                                                                         \
     X(CT_FINDING_START_OUTSIDE_BOUNDS, "start_outside_bounds", CT_SEVERITY_INFO, CT_TOPIC_START,                       \
       "The start values are outside the bounds. The nearest values inside are used.", NULL)                            \
     X(CT_FINDING_BOUNDS_FROM_DATA, "bounds_from_data", CT_SEVERITY_INFO, CT_TOPIC_START,                               \

@@ -90,7 +90,7 @@ static ct_status try_factor(scaling *s, double *applied)
         memcpy(s->q, l->p, (size_t)l->objective.outer->m * sizeof *s->q);
         *applied = ct__scale_apply(l->objective.outer->theta, l->objective.options->scale, r->scale_wanted, s->q);
         if (*applied == 1 || ct__objective_cancelled(&l->objective)) return CT_OK;
-        CT_TRY(ct__measure_nees(l, *applied, s->loss[1], &s->after));
+        CT_TRY(ct__measure_nees(l, *applied, 0, s->loss[1], &s->after));
         if (r->scale_from != CT_SCALE_FROM_NEES || *applied != r->scale_wanted) return CT_OK;
         if (!(s->after.nees > 0) || fabs(log(s->after.nees)) < EXACT) break;
         if (step + 1 < STEPS) r->scale_nees = r->scale_wanted *= s->after.nees;
@@ -152,7 +152,7 @@ static ct_status apply_in_part(scaling *s, double whole, double rise, double err
         factor = sqrt(factor);
         memcpy(s->q, l->p, (size_t)l->objective.outer->m * sizeof *s->q);
         if (ct__scale_apply(l->objective.outer->theta, l->objective.options->scale, factor, s->q) != factor) break;
-        CT_TRY(ct__measure_nees(l, factor, s->loss[1], &s->after));
+        CT_TRY(ct__measure_nees(l, factor, 0, s->loss[1], &s->after));
         if (!(fabs(log(s->after.nees)) < fabs(log(s->before.nees)) - WORSE)) break;
         if (judge(s) != HELPS) continue;
         CT_TRY(accept(s, factor));
@@ -186,7 +186,7 @@ static ct_status scale(scaling *s)
     r->loss_train = chi.loss;
     l->degrees = chi.degrees;
     s->before.nees = s->after.nees = NAN;
-    if (!ct__objective_cancelled(e)) CT_TRY(ct__measure_nees(l, 1, s->loss[0], &s->before));
+    if (!ct__objective_cancelled(e)) CT_TRY(ct__measure_nees(l, 1, 1, s->loss[0], &s->before));
     r->chi_before = r->chi_after = s->before.chi_squared;
     r->nees_before = r->nees_after = s->before.nees;
     if (!r->heldout && !ct__objective_cancelled(e)) r->loss_deployment = ct__mean_loss(e->outer->count, s->loss[0]);

@@ -94,6 +94,18 @@ static ct_status find_sequence(ct__learning *l, int32_t i)
                                    seq->name ? seq->name : number, l->objective.err);
 }
 
+ct_status ct__diagnose_divergence(ct__learning *l, const ct_evaluation *seen)
+{
+    const int32_t n = l->objective.outer->count;
+    int32_t       diverged = 0;
+    for (int32_t i = 0; i < n; i++) diverged += seen[i].diverged != CT_DIVERGED_NO;
+    if (!diverged) return CT_OK;
+    CT_TRY(ct__find(l, CT_FINDING_DIVERGED_HELDOUT, CT__VALUES(diverged, n)));
+    for (int32_t i = 0; i < n; i++)
+        if (seen[i].diverged) CT_TRY(find_sequence(l, i));
+    return CT_OK;
+}
+
 /* The first pair i > j with equal digests; 0 if there is none. */
 static int find_pair(int32_t n, const uint64_t *digest, int32_t *i, int32_t *j)
 {

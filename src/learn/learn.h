@@ -412,7 +412,8 @@ typedef struct {
     int groups;         /* recordings; with one its sequences                     */
 } ct__nees_measure;
 
-ct_status ct__measure_nees(ct__learning *l, double factor, double *loss, ct__nees_measure *out);
+/* diagnose: a finding if estimates diverged. */
+ct_status ct__measure_nees(ct__learning *l, double factor, int diagnose, double *loss, ct__nees_measure *out);
 
 /* common_scale.c: application of a factor to p, within the set or not, as the options say. Returns what was applied. */
 double    ct__scale_apply(const ct_theta *theta, ct_scale scale, double factor, double *p);
@@ -429,6 +430,8 @@ ct_status ct__diagnose_missing_samples(ct__learning *l);
 ct_status ct__diagnose_duplicates(ct__learning *l);
 ct_status ct__diagnose_deployment(ct__learning *l);
 ct_status ct__diagnose_inconsistency(ct__learning *l);
+/* seen: estimates of all sequences under the chosen values, held out where there were folds. */
+ct_status ct__diagnose_divergence(ct__learning *l, const ct_evaluation *seen);
 ct_status ct__diagnose_collapse(ct__learning *l);
 /* digest.c: of a graph with its measurements, start and truth. */
 uint64_t ct__sequence_digest(const ct_sequence *seq);

@@ -106,7 +106,7 @@ static ct_status validate_scaled(ct__learning *l, double factor, ct_evaluation *
     return status;
 }
 
-ct_status ct__measure_nees(ct__learning *l, double factor, double *loss, ct__nees_measure *out)
+ct_status ct__measure_nees(ct__learning *l, double factor, int diagnose, double *loss, ct__nees_measure *out)
 {
     ct__objective *e = &l->objective;
     const int32_t n = e->outer->count;
@@ -118,6 +118,7 @@ ct_status ct__measure_nees(ct__learning *l, double factor, double *loss, ct__nee
     if (status == CT_OK) status = ct__outer_groups(e->outer, group, &groups, e->err);
     if (status == CT_OK) status = validate_scaled(l, factor, seen);
     if (status == CT_OK) status = ct_summarise(n, seen, NULL, &summary, e->err);
+    if (status == CT_OK && diagnose) status = ct__diagnose_divergence(l, seen);
     for (int32_t i = 0; status == CT_OK && i < n; i++) {
         nees[i] = nees_of(&seen[i]);
         loss[i] = ct__deployment_loss(&seen[i]);
