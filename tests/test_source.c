@@ -130,6 +130,28 @@ static void test_units_of_the_header_are_told_and_not_applied(void)
           r.value[0][3] == 1);
 }
 
+static void test_names_with_brackets_and_of_other_encodings(void)
+{
+    CHECK_OK(read_text("t,ranges[0],ranges[1],omega[rad/s],x [a b]\n1,2,3,4,5\n",
+                       NAMES("ranges[0]", "ranges[1]", "omega", "x"), NULL),
+             err);
+    for (int i = 0; i < 4; i++) CHECK(r.value[0][i] == i + 2);
+    CHECK_OK(read_text("t;Gr\xf6\xdf"
+                       "e [m]\n1;2\n",
+                       NAMES("Gr\xc3\xb6\xc3\x9f"
+                             "e"),
+                       NULL),
+             err); /* Latin-1 */
+    CHECK(r.value[0][0] == 2);
+    CHECK_OK(read_text("t;Gr\xc3\xb6\xc3\x9f"
+                       "e [m]\n1;2\n",
+                       NAMES("Gr\xc3\xb6\xc3\x9f"
+                             "e"),
+                       NULL),
+             err);
+    CHECK(r.value[0][0] == 2);
+}
+
 static void test_names_that_are_not_there_are_refused_with_the_nearest(void)
 {
     CHECK_REFUSED(read_text("t,speed,omega\n1,2,3\n", NAMES("sped"), NULL), err,
@@ -211,6 +233,10 @@ static void test_lines_with_other_widths_are_refused_with_their_number(void)
     CHECK_REFUSED(read_text("t,x,y\n1,2,3\n2,3,4,5\n", NAMES("x"), NULL), err,
                   "in.csv:3: the line has 4 columns, the table has 3");
     CHECK_REFUSED(read_text("1 2 3\n2 3\n", NAMES("#1"), NULL), err, "in.csv:2: the line has 2 columns");
+    CHECK_REFUSED(read_text("t,x\n1,2\n3\n", NAMES("x"), NULL), err,
+                  "in.csv:3: the line has 1 column, the table has 2");
+    CHECK_REFUSED(read_text("t,x\n3\n", NAMES("x"), NULL), err,
+                  "in.csv:2: the line has 1 column, the header in line 1 has 2");
     CHECK_REFUSED(read_text("t,x,y\n1,2,3\n2,3,4,,\n", NAMES("x"), NULL), err, "has 5 columns");
     CHECK_REFUSED(read_text("t,x,y\n1,\"2\",3\n2,\"3\"\n", NAMES("x"), NULL), err, "in.csv:3: the line has 2 columns");
     CHECK_REFUSED(read_text("t,x\n1,2\n3,4x\n", NAMES("x"), NULL), err,
@@ -456,6 +482,7 @@ int main(void)
     RUN(test_options_override_the_guess);
     RUN(test_the_header_is_guessed_or_told);
     RUN(test_units_of_the_header_are_told_and_not_applied);
+    RUN(test_names_with_brackets_and_of_other_encodings);
     RUN(test_names_that_are_not_there_are_refused_with_the_nearest);
     RUN(test_names_of_several_words_need_no_backquotes_where_they_stand_alone);
     RUN(test_a_line_of_units_is_skipped);

@@ -110,6 +110,7 @@ ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *fo
 /* hi + lo seconds in ns; *found <- 0 if it is NaN. */
 ct_status ct__stamp_of_seconds(double hi, double lo, ct_ns *stamp, int *found, ct_err *err);
 
+int ct__is_utf8(const char *text, size_t length);
 /* A word in quotes for messages, at most 40 characters of it, only printable ones. Returns buf. */
 #define CT__SHOW_MAX 48
 const char *ct__show(const char *text, size_t length, char buf[CT__SHOW_MAX]);

@@ -1,6 +1,6 @@
 /* table_guess.c: separator, header and types of a table, from its first lines.
  *
- * Separator: ";", "|" or "," if the lines (four of five: there may be a title) have the same number of columns, at
+ * Separator: ";", "|" or "," if the lines (two of three: there may be a title) have the same number of columns, at
  * least two; a tab, unless blanks find more numbers; else blanks. Header: the first line, if none of its words is a
  * number and later lines have numbers; or the last comment before the first line, if it has as many words as the line
  * has columns. A line of units below the header has no values. */
@@ -96,27 +96,29 @@ static int64_t count_words(const sample *s, const sample_row *r, char separator,
 /* ---- separator ---- */
 
 typedef struct {
-    int64_t fewest, most, numbers; /* columns of the lines; numbers in all of them but the first             */
-    int same;                      /* 1: four of five have as many as the last, and these are two or more */
+    int64_t fewest, most, numbers; /* columns of the lines; numbers in all of them but the first            */
+    int same;                      /* 1: two of three have the same number of columns, which is two or more */
 } division;
 
 static division divide(const sample *s, char separator)
 {
     division d = {.fewest = INT64_MAX};
-    int64_t seen = 0, as_last = 0, last = 0, numbers_of_last;
-    for (int64_t i = s->rows - 1; i >= s->first && last == 0; i--)
-        if (!s->row[i].comment) last = count_words(s, &s->row[i], separator, &numbers_of_last);
-    for (int64_t i = s->first; i < s->rows; i++) {
+    int64_t count[ROWS], seen = 0;
+    for (int64_t i = s->first; i < s->rows && seen < ROWS; i++) {
         if (s->row[i].comment) continue;
         int64_t numbers;
-        const int64_t count = count_words(s, &s->row[i], separator, &numbers);
-        if (count == 0) continue; /* told when it is read */
-        d.fewest = CT_MIN(d.fewest, count);
-        d.most = CT_MAX(d.most, count);
-        if (seen++ > 0 || s->values == 1) d.numbers += numbers;
-        as_last += count == last;
+        const int64_t columns = count_words(s, &s->row[i], separator, &numbers);
+        if (columns == 0) continue; /* told when it is read */
+        d.fewest = CT_MIN(d.fewest, columns);
+        d.most = CT_MAX(d.most, columns);
+        if (seen > 0 || s->values == 1) d.numbers += numbers;
+        count[seen++] = columns;
     }
-    d.same = last > 1 && 5 * as_last >= 4 * seen;
+    for (int64_t i = 0; i < seen && !d.same; i++) {
+        int64_t alike = 0;
+        for (int64_t k = 0; k < seen; k++) alike += count[k] == count[i];
+        d.same = count[i] > 1 && 3 * alike >= 2 * seen;
+    }
     return d;
 }
 
@@ -124,15 +126,15 @@ static char guess_separator(const sample *s)
 {
     static const char order[] = ";|,";
     if (s->values == 0) return ',';
-    for (const char *c = order; *c; c++) {
-        const division d = divide(s, *c);
-        if (d.same) return *c;
-    }
+    for (const char *c = order; *c; c++)
+        if (divide(s, *c).same) return *c;
     const division tab = divide(s, '\t'), blank = divide(s, CT__BLANK);
     if (tab.same && tab.numbers >= blank.numbers) return '\t';
     if (blank.same) return CT__BLANK;
-    for (const char *c = order; *c; c++) /* lines of several kinds */
-        if (divide(s, *c).fewest > 1) return *c;
+    for (const char *c = order; *c; c++) { /* lines of several kinds, or the only line was cut short */
+        const division d = divide(s, *c);
+        if (d.fewest > 1 || (d.most > 1 && blank.most == 1)) return *c;
+    }
     return tab.fewest > 1 && tab.numbers >= blank.numbers ? '\t' : CT__BLANK;
 }
 

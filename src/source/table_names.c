@@ -26,7 +26,15 @@ int ct__is_unit(const ct__cell *cell)
     return ct__unit_read(text, &at, &factor, NULL) == CT_OK && !text[at];
 }
 
-/* "p_RS_R_x [m]" is "p_RS_R_x" in m; "speed (km/h)" likewise, if it is a unit that is in brackets. */
+static int is_number(const ct__cell *cell)
+{
+    for (int64_t i = 0; i < cell->length; i++)
+        if (cell->text[i] < '0' || cell->text[i] > '9') return 0;
+    return 1;
+}
+
+/* "p_RS_R_x [m]" is "p_RS_R_x" in m; "speed (km/h)" and "omega[rad/s]" likewise, if it is a unit that is in brackets.
+ * "ranges[0]" is all name. */
 static void take_unit(ct__cell written, ct__cell *name, ct__cell *unit)
 {
     *name = written;
@@ -38,7 +46,8 @@ static void take_unit(ct__cell written, ct__cell *name, ct__cell *unit)
     if (!open || at == 0) return;
     const ct__cell inside = trimmed(written.text + at + 1, written.length - at - 2);
     const ct__cell before = trimmed(written.text, at);
-    if (before.length == 0 || (open == '(' && !ct__is_unit(&inside))) return;
+    const int apart = open == '[' && is_blank(written.text[at - 1]) && !is_number(&inside);
+    if (before.length == 0 || (!apart && (is_number(&inside) || !ct__is_unit(&inside)))) return;
     *name = before;
     *unit = inside;
 }
@@ -78,15 +87,21 @@ static int stamp_digits(const ct__cell *unit)
 
 /* ---- laying out ---- */
 
-/* Puts text and its 0 at to + *used, if `to` is there. */
+/* Puts text and its 0 at to + *used, if `to` is there. What is no UTF-8 is taken as Latin-1. */
 static char *put(char *to, size_t *used, const char *text, int64_t length)
 {
     char *at = to ? to + *used : NULL;
-    if (at) {
-        memcpy(at, text, (size_t)length);
-        at[length] = 0;
+    const int latin = !ct__is_utf8(text, (size_t)length);
+    size_t n = 0;
+    for (int64_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        const int two = latin && c >= 128;
+        if (at && two) at[n] = (char)(0xc0 | c >> 6), at[n + 1] = (char)(0x80 | (c & 0x3f));
+        else if (at) at[n] = text[i];
+        n += two ? 2 : 1;
     }
-    *used += (size_t)length + 1;
+    if (at) at[n] = 0;
+    *used += n + 1;
     return at;
 }
 

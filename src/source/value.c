@@ -142,6 +142,16 @@ static size_t sequence(const char *text, size_t left)
     return n;
 }
 
+int ct__is_utf8(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        const size_t more = (unsigned char)text[i] >= 128 ? sequence(text + i, length - i) : 1;
+        if (more == 0) return 0;
+        i += more;
+    }
+    return 1;
+}
+
 const char *ct__show(const char *text, size_t length, char buf[CT__SHOW_MAX])
 {
     size_t n = 0, i = 0;
