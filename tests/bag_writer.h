@@ -223,13 +223,13 @@ static inline void mcap_chunk(bw *out, bw *indexes, const bag_run *run, int from
     bw_text(&c, o->codec);
     bw_int(&c, packed.n, 8);
     bw_put(&c, packed.b, packed.n);
-    const size_t at = out->n;
+    const uint64_t at = out->before + out->n;
     mcap_record(out, 6, &c);
-    const size_t behind = out->n;
+    const uint64_t behind = out->before + out->n;
     for (int t = 0; t < BAG_TOPICS; t++) {
         if (!index[t].n || o->no_index) continue;
         bw_int(&map, (uint64_t)t + 40, 2);
-        bw_int(&map, out->n, 8);
+        bw_int(&map, out->before + out->n, 8);
         c.n = 0;
         bw_int(&c, (uint64_t)t + 40, 2);
         bw_int(&c, index[t].n, 4);
@@ -243,7 +243,7 @@ static inline void mcap_chunk(bw *out, bw *indexes, const bag_run *run, int from
     bw_int(&c, behind - at, 8);
     bw_int(&c, map.n, 4);
     bw_put(&c, map.b, map.n);
-    bw_int(&c, out->n - behind, 8);
+    bw_int(&c, out->before + out->n - behind, 8);
     bw_text(&c, o->codec);
     bw_int(&c, packed.n, 8);
     bw_int(&c, raw.n, 8);
@@ -279,41 +279,54 @@ static inline void mcap_statistics(bw *out, const bag_run *run, int chunks)
 
 static const char BAG_MCAP_MAGIC[8] = {'\x89', 'M', 'C', 'A', 'P', '0', '\r', '\n'};
 
-static inline bw mcap_write(const bag_run *run, const mcap_options *o)
+static inline void mcap_begin(bw *out, const bag_run *run)
 {
-    bw out = {0}, indexes = {0}, c = {0};
-    int chunks = 0;
-    bw_put(&out, BAG_MCAP_MAGIC, 8);
+    bw c = {0};
+    bw_put(out, BAG_MCAP_MAGIC, 8);
     bw_text(&c, run->encoding == BAG_ROS1 ? "ros1" : "ros2");
     bw_text(&c, "");
-    mcap_record(&out, 1, &c);
+    mcap_record(out, 1, &c);
     c.n = 0;
     bw_text(&c, "note");
     bw_int(&c, 0, 4);
-    mcap_record(&out, 12, &c); /* metadata, which readers skip */
+    mcap_record(out, 12, &c); /* metadata, which readers skip */
+    free(c.b);
+}
+
+/* From DataEnd on. */
+static inline void mcap_end(bw *out, const bw *indexes, const bag_run *run, int chunks, const mcap_options *o)
+{
+    bw c = {0};
+    bw_int(&c, o->data_crc ? bw_crc(out->b, out->n) : 0, 4);
+    mcap_record(out, 15, &c);
+    const size_t summary = out->n;
+    if (!o->no_summary) {
+        mcap_channels(out, run, o);
+        if (!o->no_statistics) mcap_statistics(out, run, chunks);
+        bw_put(out, indexes->b, indexes->n);
+    }
+    const size_t footer = out->n;
+    c.n = 0;
+    bw_int(&c, o->no_summary ? 0 : out->before + summary, 8);
+    bw_int(&c, 0, 8);
+    bw_int(&c, 0, 4);
+    mcap_record(out, 2, &c);
+    if (!o->no_summary && !o->no_crc) bw_set(out, footer + 25, bw_crc(out->b + summary, footer + 25 - summary), 4);
+    bw_put(out, BAG_MCAP_MAGIC, 8);
+    free(c.b);
+}
+
+static inline bw mcap_write(const bag_run *run, const mcap_options *o)
+{
+    bw out = {0}, indexes = {0};
+    int chunks = 0;
+    mcap_begin(&out, run);
     if (!o->per_chunk) mcap_channels(&out, run, o);
     for (int i = 0; i < run->messages && !o->per_chunk; i++) mcap_message(&out, &run->message[i], i);
     for (int i = 0; i < run->messages && o->per_chunk; i += o->per_chunk, chunks++)
         mcap_chunk(&out, &indexes, run, i, i + o->per_chunk < run->messages ? i + o->per_chunk : run->messages, o);
-    c.n = 0;
-    bw_int(&c, o->data_crc ? bw_crc(out.b, out.n) : 0, 4);
-    mcap_record(&out, 15, &c);
-    const size_t summary = out.n;
-    if (!o->no_summary) {
-        mcap_channels(&out, run, o);
-        if (!o->no_statistics) mcap_statistics(&out, run, chunks);
-        bw_put(&out, indexes.b, indexes.n);
-    }
-    const size_t footer = out.n;
-    c.n = 0;
-    bw_int(&c, o->no_summary ? 0 : summary, 8);
-    bw_int(&c, 0, 8);
-    bw_int(&c, 0, 4);
-    mcap_record(&out, 2, &c);
-    if (!o->no_summary && !o->no_crc) bw_set(&out, footer + 25, bw_crc(out.b + summary, footer + 25 - summary), 4);
-    bw_put(&out, BAG_MCAP_MAGIC, 8);
+    mcap_end(&out, &indexes, run, chunks, o);
     free(indexes.b);
-    free(c.b);
     return out;
 }
 

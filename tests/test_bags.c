@@ -376,6 +376,63 @@ static void test_topics_are_found_or_named(void)
     bag_run_free(&run);
 }
 
+/* Messages as JSON; fields are those of the first. A time by an integer field is exact. */
+static void test_json_topics(void)
+{
+    bag_run run = {.encoding = BAG_CDR};
+    bw w = {0};
+    for (int k = 0; k < 5; k++) {
+        char text[256];
+        const int n = snprintf(text, sizeof text, "{\"t\": %lld, \"v\": [%d, 0.5], \"who\": \"r%d\"}",
+                               (long long)bag_stamp(k), k, k);
+        w.n = 0;
+        bw_put(&w, text, (size_t)n);
+        bag_run_add(&run, 0, bag_log(k), &w);
+    }
+    bw b = mcap_write(&run, &(mcap_options){.codec = "", .per_chunk = 2, .schema = "jsonschema", .encoding = "json"});
+    bw_save(&b, b.n, scratch("json.mcap"));
+    ct_err err = {0};
+    ct_source *s = NULL;
+    ct_source_options o = ct_source_defaults();
+    ct_record r;
+    int32_t v, who;
+    int more = 1;
+    o.topic = "/odom";
+    o.time = "t in ns";
+    o.where = "who != 'r3'";
+    CHECK_OK(ct_source_open(scratch("json.mcap"), &o, &s, &err), err);
+    CHECK(ct_source_fields(s) == 4 && !strcmp(ct_source_field_at(s, 2)->name, "who"));
+    CHECK_OK(ct_source_select(s, "v[0] + v[1]", &v, &err), err);
+    CHECK_OK(ct_source_select_text(s, "who", &who, &err), err);
+    for (int k = 0; k < 5; k++) {
+        if (k == 3) continue;
+        CHECK_OK(ct_source_next(s, &r, &more, &err), err);
+        CHECK(more && r.stamp == bag_stamp(k) && r.value[v] == k + 0.5 && r.text[who][1] == '0' + k);
+    }
+    CHECK_OK(ct_source_next(s, &r, &more, &err), err);
+    CHECK(!more);
+    ct_source_free(s);
+    free(b.b);
+    free(w.b);
+    bag_run_free(&run);
+}
+
+static void test_names_with_control_characters_are_shown_without(void)
+{
+    bag_run run = bag_run_new(BAG_CDR, 5);
+    bw b = mcap_write(&run, &(mcap_options){.codec = "", .per_chunk = 0, .no_summary = 1, .no_crc = 1});
+    ct_err err = {0};
+    ct_bag *bag = NULL;
+    for (size_t i = 0; i + 5 < b.n; i++)
+        if (!memcmp(b.b + i, "/odom", 5)) b.b[i + 1] = 27;
+    bw_save(&b, b.n, scratch("escape.mcap"));
+    CHECK_OK(ct_bag_read(scratch("escape.mcap"), &bag, &err), err);
+    CHECK(bag && !strcmp(bag->topic[0].name, "/?dom"));
+    ct_bag_free(bag);
+    free(b.b);
+    bag_run_free(&run);
+}
+
 int main(void)
 {
     RUN(test_ros1_bags);
@@ -387,5 +444,7 @@ int main(void)
     RUN(test_folders_are_refused_with_a_reason);
 #endif
     RUN(test_topics_are_found_or_named);
+    RUN(test_json_topics);
+    RUN(test_names_with_control_characters_are_shown_without);
     return ct_test_end();
 }

@@ -1,5 +1,5 @@
-/* test_bags_memory.c: no memory at any moment. Every allocation that listing and reading a bag make is failed once, each
- * in a run of its own: the run ends in CT_E_MEMORY with nothing lost, which the sanitizers see. */
+/* test_bags_memory.c: no memory at any moment. Every allocation that listing and reading a bag make is failed once,
+ * each in a run of its own: the run ends in CT_E_MEMORY with nothing lost, which the sanitizers see. */
 #include "bag_writer.h"
 #include "memory_test.h"
 

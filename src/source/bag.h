@@ -148,10 +148,13 @@ struct ct__container {
     int64_t ids;
     unsigned codecs; /* bit c: compression c occurs */
     int64_t damaged;
+    int64_t texts; /* bytes of all definitions */
     int compressed; /* 1: messages of SQLite are compressed one by one by zstd */
 };
 
-#define CT__ID_MAX (1u << 20)
+#define CT__ID_MAX          (1u << 20)
+#define CT__CONNECTIONS_MAX 20000        /* of a file; a large robot has some hundreds       */
+#define CT__TEXTS_MAX       (64LL << 20) /* definitions of all of them; of a large robot 2 MB */
 
 extern const ct__container_ops ct__ros1_ops, ct__mcap_ops, ct__sqlite_ops;
 
@@ -161,8 +164,11 @@ ct_status ct__container_open(const char *path, const char *file, const ct__conta
 void ct__container_free(ct__container *c);
 /* A new connection; NULL strings are "". The texts are copied. Several of one id: the first one stays. */
 ct_status ct__container_add(ct__container *c, const ct__connection *connection, ct_err *err);
+/* Count bytes of a definition against CT__TEXTS_MAX. */
+ct_status ct__container_take_text(ct__container *c, size_t size, ct_err *err);
 ct__connection *ct__container_find(const ct__container *c, uint32_t id);                      /* NULL: none */
 ct_status ct__connection_copy(const ct__connection *given, ct__connection *own, ct_err *err); /* NULL strings are "" */
+char *ct__printable(char *text); /* control characters become question marks: names are shown on terminals */
 void ct__connection_clear(ct__connection *connection);
 void ct__connection_count(ct__connection *connection, ct_ns stamp);
 

@@ -44,7 +44,14 @@ ct__connection *ct__container_find(const ct__container *c, uint32_t id)
     return id < c->ids && c->by_id[id] ? &c->connection[c->by_id[id] - 1] : NULL;
 }
 
-static char *copy(const char *text) { return ct__strdup(text ? text : ""); }
+char *ct__printable(char *text)
+{
+    for (char *c = text; c && *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
+    return text;
+}
+
+static char *copy(const char *text) { return ct__printable(ct__strdup(text ? text : "")); }
 
 ct_status ct__connection_copy(const ct__connection *given, ct__connection *own, ct_err *err)
 {
@@ -62,12 +69,23 @@ ct_status ct__connection_copy(const ct__connection *given, ct__connection *own, 
     return CT_OK;
 }
 
+ct_status ct__container_take_text(ct__container *c, size_t size, ct_err *err)
+{
+    c->texts += (int64_t)size;
+    if (c->texts <= CT__TEXTS_MAX) return CT_OK;
+    return ct_fail(err, CT_E_LIMIT, "%s: the definitions of its connections have more than %lld MB", c->in.path,
+                   (long long)(CT__TEXTS_MAX >> 20));
+}
+
 ct_status ct__container_add(ct__container *c, const ct__connection *given, ct_err *err)
 {
     if (given->id >= CT__ID_MAX)
         return ct_fail(err, CT_E_LIMIT, "%s: connection %u of topic %s has a number beyond %u", c->in.path, given->id,
                        given->topic ? given->topic : "", CT__ID_MAX);
     if (ct__container_find(c, given->id)) return CT_OK;
+    if (c->connections >= CT__CONNECTIONS_MAX)
+        return ct_fail(err, CT_E_LIMIT, "%s: has more than %d connections", c->in.path, CT__CONNECTIONS_MAX);
+    CT_TRY(ct__container_take_text(c, given->definition_size, err));
     const int64_t before = c->ids;
     CT_TRY(ct__grow(&c->by_id, &c->ids, (int64_t)given->id + 1, sizeof *c->by_id, "connections", err));
     if (c->ids > before) memset(c->by_id + before, 0, (size_t)(c->ids - before) * sizeof *c->by_id);

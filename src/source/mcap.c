@@ -151,7 +151,9 @@ static ct_status attach_schemas(ct__container *c, ct_err *err)
         const ct__mcap_schema *schema = find_schema(m, m->schema_of[i]);
         ct__connection *connection = &c->connection[i];
         if (!m->schema_of[i] || !schema) continue;
-        char *name = ct__strdup(schema->name), *encoding = ct__strdup(schema->encoding);
+        CT_TRY(ct__container_take_text(c, schema->size, err));
+        char *name = ct__printable(ct__strdup(schema->name));
+        char *encoding = ct__printable(ct__strdup(schema->encoding));
         char *text = ct__zalloc((int64_t)schema->size + 1, 1);
         if (!name || !encoding || !text) {
             free(name);

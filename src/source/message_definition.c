@@ -40,7 +40,7 @@ char *ct__type_name_normalise(const char *name, size_t length)
             s[n++] = '/';
             i++;
         } else {
-            s[n++] = name[i];
+            s[n++] = (unsigned char)name[i] < 32 || name[i] == 127 ? '?' : name[i]; /* names are shown on terminals */
         }
     }
     s[n] = 0;

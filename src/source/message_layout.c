@@ -134,6 +134,8 @@ ct_status ct__fields_add(ct__fields *fields, const char *name, const char *type,
         free(field.type);
         return ct__no_memory(err, "fields", fields->count);
     }
+    for (char *c = field.name; *c; c++) /* JSON has any */
+        if ((unsigned char)*c < 32 || *c == 127) *c = '?';
     fields->field[fields->count++] = field;
     return CT_OK;
 }
