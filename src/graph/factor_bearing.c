@@ -9,7 +9,7 @@
  */
 #include "graph/sight_model_inline.h"
 
-static void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     r[0] = ct__sight_bearing2(ct__so2_load(z), ct__so2_load(sensor + 2), d, G);
 }
@@ -20,7 +20,7 @@ static void plane_bend(const double *z, const double *sensor, const double *d, c
     ct__sight_bearing2_bend(d, u[0], H);
 }
 
-static void space(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void space(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     ct__sight_bearing3(z, ct__so3_load(sensor + 3), d, r, G);
 }

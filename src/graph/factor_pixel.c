@@ -100,7 +100,7 @@ static void camera_bend(const double *lens, const double R[9], const double m[3]
 }
 
 /* z = u v, fu fv, cu cv. */
-static void pixel(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void pixel(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     double R[9], m[3];
     ct__so3_matrix(ct__so3_inverse(ct__so3_load(sensor + 3)), R);
@@ -117,7 +117,7 @@ static void pixel_bend(const double *z, const double *sensor, const double *d, c
 }
 
 /* z = u v left, u v right, fu fv, cu cv, baseline. */
-static void stereo(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void stereo(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     double R[9], m[3];
     ct__so3_matrix(ct__so3_inverse(ct__so3_load(sensor + 3)), R);

@@ -4,7 +4,7 @@
  */
 #include "graph/sight_model_inline.h"
 
-static void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     const ct_so2 s = ct__so2_load(sensor + 2);
     const double turn[4] = {s.c, s.s, -s.s, s.c};
@@ -12,7 +12,7 @@ static void plane(const double *z, const double *sensor, const double *d, double
     if (G) memcpy(G, turn, sizeof turn);
 }
 
-static void space(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void space(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     double turn[9];
     ct__so3_matrix(ct__so3_inverse(ct__so3_load(sensor + 3)), turn);

@@ -6,7 +6,7 @@
  */
 #include "graph/sight_model_inline.h"
 
-static void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     (void)sensor;
     r[0] = ct__sight_range(2, d, G) - z[0];
@@ -18,7 +18,7 @@ static void plane_bend(const double *z, const double *sensor, const double *d, c
     ct__sight_range_bend(2, d, u[0], H);
 }
 
-static void space(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void space(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     (void)sensor;
     r[0] = ct__sight_range(3, d, G) - z[0];

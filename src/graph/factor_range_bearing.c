@@ -7,7 +7,7 @@
  */
 #include "graph/sight_model_inline.h"
 
-static void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void plane(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     r[0] = ct__sight_range(2, d, G) - z[0];
     r[1] = ct__sight_bearing2(ct__so2_load(z + 1), ct__so2_load(sensor + 2), d, G ? G + 2 : NULL);
@@ -20,7 +20,7 @@ static void plane_bend(const double *z, const double *sensor, const double *d, c
     ct__sight_bearing2_bend(d, u[1], H);
 }
 
-static void space(const double *z, const double *sensor, const double *d, double *r, double *G)
+CT__KERNEL void space(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     r[0] = ct__sight_range(3, d, G) - z[0];
     ct__sight_bearing3(z + 1, ct__so3_load(sensor + 3), d, r + 1, G ? G + 3 : NULL);

@@ -30,8 +30,8 @@ typedef void ct__sight_bend(const double *z, const double *sensor, const double 
 
 /* ---- Residuals and Jacobians ----------------------------------------------------------------- */
 
-static inline void ct__sight2_eval(ct__sight_kernel *kernel, int rows, const double *z, const double *sensor,
-                                   const double *pose, const double *point, double *r, double *Jx, double *Jp)
+CT__KERNEL void ct__sight2_eval(ct__sight_kernel *kernel, int rows, const double *z, const double *sensor,
+                                const double *pose, const double *point, double *r, double *Jx, double *Jp)
 {
     const ct_se2    x = ct__se2_load(pose);
     const ct__sight at = ct__sight2(x, point, sensor);
@@ -40,8 +40,8 @@ static inline void ct__sight2_eval(ct__sight_kernel *kernel, int rows, const dou
     ct__sight2_chain(x, &at, rows, G, Jx, Jp);
 }
 
-static inline void ct__sight3_eval(ct__sight_kernel *kernel, int rows, const double *z, const double *sensor,
-                                   const double *pose, const double *point, double *r, double *Jx, double *Jp)
+CT__KERNEL void ct__sight3_eval(ct__sight_kernel *kernel, int rows, const double *z, const double *sensor,
+                                const double *pose, const double *point, double *r, double *Jx, double *Jp)
 {
     const ct_se3    x = ct__se3_load(pose);
     const ct__sight at = ct__sight3(x, point, sensor);
@@ -86,8 +86,8 @@ static inline void ct__sight3_target(ct_se3 b, const double c[3], int rows, cons
     }
 }
 
-static inline void ct__sight2_eval_pose(ct__sight_kernel *kernel, int rows, const double *z, const double *sensor,
-                                        const double *target, const double *const x[], double *r, double *const J[])
+CT__KERNEL void ct__sight2_eval_pose(ct__sight_kernel *kernel, int rows, const double *z, const double *sensor,
+                                     const double *target, const double *const x[], double *r, double *const J[])
 {
     const ct_se2    a = ct__se2_load(x[0]), b = ct__se2_load(x[1]);
     const ct__sight at = ct__sight2_to(a, b, target, sensor);
@@ -97,8 +97,8 @@ static inline void ct__sight2_eval_pose(ct__sight_kernel *kernel, int rows, cons
     if (Jb) ct__sight2_target(b, target, rows, Jp, Jb);
 }
 
-static inline void ct__sight3_eval_pose(ct__sight_kernel *kernel, int rows, const double *z, const double *sensor,
-                                        const double *target, const double *const x[], double *r, double *const J[])
+CT__KERNEL void ct__sight3_eval_pose(ct__sight_kernel *kernel, int rows, const double *z, const double *sensor,
+                                     const double *target, const double *const x[], double *r, double *const J[])
 {
     const ct_se3    a = ct__se3_load(x[0]), b = ct__se3_load(x[1]);
     const ct__sight at = ct__sight3_to(a, b, target, sensor);
