@@ -31,6 +31,9 @@ static void test_every_dialect_gives_the_same_records(void)
         "# a log\n\nt,x,name\n# middle\n1,0.5,a b\n2,-3e2,c\n# end\n", /* comments */
         "\"t\",\"x\",\"name\"\n\"1\",\"0.5\",\"a b\"\n2,-3e2,\"c\"\n", /* quotes */
         "#t,x,name\n1,0.5,a b\n2,-3e2,c\n",                            /* names in a comment */
+        "% made by hand\n%%\n%   t   x   name\n1 0.5 \"a b\"\n2 -3e2 c\n",
+        "// made by hand\n//t,x,name\n1,0.5,a b\n2,-3e2,c\n",
+        "%t,x,name\n1,0.5,a b\n2,-3e2,c\n",
         "# t x name\n1 0.5 \"a b\"\n2 -3e2 c\n",
         "#! made by hand\n# Time [s]    x [m]   name\n1\t0.5\ta b\n2\t-3e2\tc\n",
     };
@@ -355,6 +358,15 @@ static void test_dates_are_stamps(void)
     stamp_is("2000-02-29T23:59:59.9999999996Z", "a", 951868800000000000);
     stamp_is("2100-03-01T00:00Z", "a", 4107542400000000000);
     stamp_is("1969-12-31T23:59:59.5Z", "a", -500000000);
+    static const char *const apart[] = {"% GPST lat lon\n2005/04/02 00:00:30.500  35.1 139.6\n",
+                                        "2005-04-02,00:00:30.5,35.1,139.6\n",
+                                        "2005/04/02\t 00:00:30.500\t35.1\t139.6\n"};
+    for (int i = 0; i < 3; i++) { /* the time of day in the next column */
+        ct_source_options in_two = ct_source_defaults();
+        in_two.time = "#1";
+        CHECK_OK(read_records(write_text("in.pos", apart[i]), &in_two, NAMES("#3", "#4"), NULL, &r, &err), err);
+        CHECK(r.count == 1 && r.stamp[0] == 1112400030500000000 && r.value[0][0] == 35.1 && r.value[0][1] == 139.6);
+    }
     static const char *const bad[] = {"2009-02-29T00:00:00Z",
                                       "2009-13-01T00:00:00Z",
                                       "2009-07-22T24:00:00Z",

@@ -80,7 +80,7 @@ typedef struct {
     int                header;    /* 1: the first line has names; 0: none; -1: guessed                     */
     const char *const *column;    /* names of the first columns, instead of those of a header              */
     int32_t            columns;
-    const char        *comment;   /* a line that begins so is skipped; NULL: "#"; "": none                 */
+    const char        *comment;   /* a line that begins so is skipped; NULL: "#", "//", "%" and a blank; "": none */
     const char *const *missing;   /* words that stand for a missing value, beside "", "nan" and "NA"       */
     int32_t            missings;
     int64_t            skip;      /* lines to skip at the beginning                                        */

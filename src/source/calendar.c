@@ -68,7 +68,8 @@ int ct__calendar(const char *text, size_t length, int64_t *ns)
     const int64_t month = digits(&at, end, 2);
     if (month < 1 || month > 12 || !accept(&at, end, "-/")) return 0;
     const int64_t day = digits(&at, end, 2);
-    if (day < 1 || day > days_in_month(year, month) || !accept(&at, end, "Tt _")) return 0;
+    if (day < 1 || day > days_in_month(year, month) || !accept(&at, end, "Tt_ \t,;|")) return 0;
+    while (accept(&at, end, " \t")) continue; /* between two columns */
     const int64_t hour = digits(&at, end, 2);
     if (hour < 0 || hour > 23 || !accept(&at, end, ":")) return 0;
     const int64_t minute = digits(&at, end, 2);

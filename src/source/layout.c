@@ -178,7 +178,7 @@ int ct__layout_detect(const ct__head *head)
         const char *stop = newline ? newline : end;
         const char *next = newline ? newline + 1 : end;
         if (stop > at && stop[-1] == '\r') stop--;
-        if (stop > at && *at != '#') {
+        if (stop > at && *at != '#' && *at != '%') {
             const int this = format_of_row(at, stop - at);
             if (this == CT_SOURCE_TABLE || (format >= 0 && this != format)) return CT_SOURCE_TABLE;
             format = this;

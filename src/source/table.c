@@ -23,9 +23,11 @@ static ct_status copy_missing(ct__table *t, const ct_source_options *options, ct
 static ct_status copy_dialect(ct__table *t, const ct_source_options *options, ct_err *err)
 {
     const char *separator = options->separator;
-    t->comment = ct__strdup(options->comment ? options->comment : "#");
-    if (!t->comment) return ct__no_memory(err, "comment", 1);
-    t->comment_length = strlen(t->comment);
+    if (options->comment) {
+        t->comment = ct__strdup(options->comment);
+        if (!t->comment) return ct__no_memory(err, "comment", 1);
+        t->comment_length = strlen(t->comment);
+    }
     t->skip = options->skip;
     if (separator && !strcmp(separator, "blank"))
         t->separator = CT__BLANK;

@@ -38,7 +38,7 @@ struct ct__table {
 
     /* dialect */
     char    separator;
-    char   *comment; /* "": none */
+    char   *comment; /* NULL: the usual ones; "": none */
     size_t  comment_length;
     char  **missing;
     double *missing_number; /* NaN: no number */
@@ -67,6 +67,7 @@ struct ct__table {
     int             rest;  /* of the slots that are bound now */
 
     /* the last line */
+    const char *begin, *end; /* the line */
     int     taken; /* 1: a line was taken */
     int64_t found; /* its columns */
     int     open_end; /* 1: a separator ends it */

@@ -158,7 +158,7 @@ static sample_row without_mark(const sample *s, sample_row r)
     int64_t n = 0;
     while (n < r.length && (text[n] == ' ' || text[n] == '\t')) n++;
     n += r.comment ? (int64_t)s->t->comment_length : 0;
-    while (n < r.length && (text[n] == '#' || text[n] == '%' || text[n] == ' ' || text[n] == '\t')) n++;
+    while (n < r.length && strchr("#% \t/", text[n]) && (text[n] != '/' || r.comment)) n++;
     r.at += n;
     r.length -= n;
     return r;

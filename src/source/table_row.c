@@ -24,9 +24,18 @@ ct_status ct__table_bad(const ct__table *t, ct_err *err, const char *fmt, ...)
 
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
+/* "#", "%" before a blank (of MATLAB, RTKLIB; "%time" is a name), "//". */
+static int is_usual_comment(const char *row, int64_t length)
+{
+    if (length == 0) return 0;
+    if (row[0] == '%') return length == 1 || is_blank(row[1]) || row[1] == '%';
+    return row[0] == '#' || (length > 1 && row[0] == '/' && row[1] == '/');
+}
+
 int ct__table_is_comment(const ct__table *t, const char *row, int64_t length)
 {
     while (length > 0 && is_blank(*row)) row++, length--;
+    if (!t->comment) return is_usual_comment(row, length);
     return t->comment_length > 0 && (size_t)length >= t->comment_length && !memcmp(row, t->comment, t->comment_length);
 }
 
@@ -145,6 +154,8 @@ static ct_status split_quoted(ct__table *t, const char *row, int64_t length, ct_
 
 ct_status ct__table_split(ct__table *t, const char *row, int64_t length, ct_err *err)
 {
+    t->begin = row;
+    t->end = row + length;
     if (t->format == CT_SOURCE_G2O) return ct__g2o_split(t, row, length, err);
     if (memchr(row, '"', (size_t)length)) return split_quoted(t, row, length, err);
     if (t->separator == CT__BLANK)
@@ -229,6 +240,20 @@ static ct_status number_of(const ct__table *t, int32_t column, const ct__cell *c
     return CT_OK;
 }
 
+static int is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* A date whose time of day is the next column, "2005/04/02 00:00:30.000" between blanks: the stamp is both. */
+static ct__cell with_time_of_day(const ct__table *t, const ct__cell *cell)
+{
+    const char *at = cell->text + cell->length, *const end = t->end;
+    const int in_row = cell->text >= t->begin && cell->text < end; /* or it was in quotes with quotes */
+    if (!in_row || cell->length != 10 || !is_digit(cell->text[0]) || !strchr("-/", cell->text[4])) return *cell;
+    while (at < end && (is_blank(*at) || *at == t->separator)) at++;
+    if (end - at < 5 || !is_digit(at[0]) || !is_digit(at[1]) || at[2] != ':' || !is_digit(at[3])) return *cell;
+    while (at < end && (is_digit(*at) || *at == ':' || *at == '.')) at++;
+    return (ct__cell){.text = cell->text, .length = at - cell->text};
+}
+
 ct_status ct__table_convert(ct__table *t, int rest, ct_err *err)
 {
     for (int64_t i = 0; i < t->slots; i++) {
@@ -247,9 +272,10 @@ ct_status ct__table_convert(ct__table *t, int rest, ct_err *err)
         else if (ct__is_missing(t, cell))
             value->kind = CT__VALUE_MISSING;
         else {
+            const ct__cell text = slot->as == CT__AS_STAMP ? with_time_of_day(t, cell) : *cell;
             value->kind = CT__VALUE_TEXT;
-            value->text = cell->text;
-            value->length = (int32_t)cell->length;
+            value->text = text.text;
+            value->length = (int32_t)text.length;
         }
     }
     return CT_OK;
