@@ -17,6 +17,7 @@ static const method_preset ALL[] = {
     {"lm", "default (lm)", CT_LEARN_LM, -1, 0, LOCAL, ADJOINT, 1, 0, CT_ROLE_AFTER},
     {"lm-alone", "lm, no prior", CT_LEARN_LM, 1, 1, LOCAL, ADJOINT, 0.6, 0, CT_ROLE_FIRST + 2},
     {"closed-form", "closed form", CT_LEARN_CLOSED_FORM, -1, 0, LOCAL, ADJOINT, 0.1, 0, CT_ROLE_FIRST + 9},
+    {"likelihood", "likelihood", CT_LEARN_LIKELIHOOD, -1, 0, LOCAL, ADJOINT, 1, 0, CT_ROLE_QUIET},
     {"fw", "Frank-Wolfe", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, ADJOINT, 2, 0, CT_ROLE_FIRST + 1},
     {"fw-left", "FW, left loss", CT_LEARN_FRANK_WOLFE, 1, 0, CT_DIFFERENCE_LEFT, ADJOINT, 2, 0, CT_ROLE_FIRST + 10},
     {"fw-numeric", "FW, differences", CT_LEARN_FRANK_WOLFE, 1, 0, LOCAL, CT_GRADIENT_NUMERIC, 12, 0,

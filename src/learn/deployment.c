@@ -50,7 +50,7 @@ double ct__deployment_loss(const ct_evaluation *e)
 
 ct_inference ct_outer_inference(const ct_outer_options *o)
 {
-    return (ct_inference){.start = o->incremental ? CT_START_MEASURED : CT_START_TRUTH,
+    return (ct_inference){.start = o->incremental || o->no_truth ? CT_START_MEASURED : CT_START_TRUTH,
                           .solve = o->inner,
                           .incremental = o->incremental,
                           .replay = o->replay};

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define METHODS "nelder-mead,powell,leo,fw,lm" /* where they are not given */
+
 /* ---- options ---- */
 
 /* "loose,0.1:10" into the job, each a pair of bounds or "dataset". */
@@ -40,13 +42,13 @@ static int is_random(const compare_job *job)
 static cli_exit check(const cli_io *io, compare_request *request, compare_job *job, int seed_said)
 {
     char bad[64];
-    job->methods = preset_list(request->methods, job->method, COMPARE_METHODS, bad);
+    job->methods = preset_list(request->methods ? request->methods : METHODS, job->method, COMPARE_METHODS, bad);
     if (job->methods < 0)
         return cli_misuse(io, "--methods is a list of methods (covtune compare --help has them), found \"%s\"", bad);
     if (seed_said && !is_random(job))
         return cli_misuse(
             io, "--seed is for methods that draw random numbers, leo and crs, and --methods %s has none of them",
-            request->methods);
+            request->methods ? request->methods : METHODS);
     if (io->json && request->format >= 0 && !request->out)
         return cli_misuse(io, "--json prints one object; --format is of the table, for stdout or --out");
     if (request->out && request->format < 0) {
@@ -106,10 +108,13 @@ static ct_status read_sequences(const cli_io *io, const compare_request *request
     job->seen = !d->tests || cli_is_unsplit(request->path);
     job->tests = d->tests ? d->tests : d->trains;
     job->test = d->tests ? d->test : d->train;
-    for (int32_t i = 0; i < job->tests; i++)
-        if (!ct_loss_terms(&all, job->test[i]))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: sequence %s has no truth to compare with" CLI_ADVICE_TRUTH,
-                           request->path, ct_sequence_label(job->test[i]));
+    job->blind = job->untold = 1;
+    for (int32_t i = 0; i < job->tests; i++) job->blind = job->blind && !ct_loss_terms(&all, job->test[i]);
+    for (int32_t i = 0; i < d->trains; i++) job->untold = job->untold && !d->train[i]->truth;
+    if (!request->methods && job->untold) {
+        job->methods = 1;
+        job->method[0] = preset_find("likelihood");
+    }
     return CT_OK;
 }
 
@@ -135,13 +140,16 @@ static ct_status plan(const cli_io *io, const compare_request *request, compare_
     return status;
 }
 
-static ct_trial_options options(const compare_request *request)
+static ct_trial_options options(const compare_request *request, const compare_job *job)
 {
     ct_trial_options o = ct_trial_defaults();
     o.outer.jobs = o.test.jobs = request->jobs;
     o.outer.loss.difference = o.test.loss.difference = (ct_difference)request->difference;
     o.test.inference.incremental = o.learn.deployment.incremental = request->deployment;
-    o.test.nees = o.test.conditioning = 1;
+    o.test.conditioning = 1;
+    o.test.nees = !job->blind;
+    o.test.innovations = job->blind;
+    o.outer.no_truth = job->untold;
     o.learn.seed = request->seed;
     o.learn.max_iterations = request->iterations;
     return o;
@@ -207,7 +215,7 @@ static cli_exit carry_out(const cli_io *io, const compare_request *request, comp
     ct_status status = read_sequences(io, request, job, &err);
     if (status == CT_OK) status = plan(io, request, job, &err); /* may change the noise table */
     if (status == CT_OK) status = read_oracle(io, request, job, &err);
-    job->options = options(request);
+    job->options = options(request, job);
     if (status == CT_OK) status = ct_inference_choose(job->tests, job->test, &job->options.test.inference, &err);
     if (status == CT_OK) status = compare_rows(io, job, &err);
     if (request->by_name) name_bodies(job);
@@ -240,7 +248,8 @@ static const char FORMATS[] = CT_TABLE_LIST(X);
 static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT(
         "methods", "NAME,..", AT(methods),
-        "those of covtune learn (nelder-mead,powell,leo,fw,lm); lm-alone: lm from the table's values without a prior; "
+        "those of covtune learn (" METHODS "; likelihood where there is no truth); lm-alone: lm from the table's "
+        "values without a prior; "
         "fw-left: fw with the paper's left loss; fw-numeric: fw with the paper's numerical differences"),
     CLI_ROW_TEXT("bounds", "NAME,..", AT(bounds),
                  "each of dataset, wide, loose, tight or LO:HI, as for covtune learn (loose,tight)"),
@@ -277,8 +286,7 @@ static const cli_option OPTIONS[] = {
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    compare_request request = {.methods = "nelder-mead,powell,leo,fw,lm",
-                               .bounds = "loose,tight",
+    compare_request request = {.bounds = "loose,tight",
                                .deployment = CT_INFERENCE_AUTO,
                                .format = -1,
                                .jobs = cli_processors(),
@@ -304,7 +312,9 @@ const cli_command cli_compare = {
         "Learns noise models from the training sequences with each method under each pair of bounds. Evaluates each "
         "on the test sequences: accuracy, consistency, conditioning, cost. The first rows are the start values, the "
         "oracle if it is known, and the closed form. The best method of each bounds is marked. A method that does not "
-        "support the request has the reason in its row. The numbers are those of covtune learn and covtune eval. "
+        "support the request has the reason in its row. Test sequences without truth are compared by chi-square, by "
+        "innovations and the log density of held-out measurements, and by second differences. The numbers are those of "
+        "covtune learn and covtune eval. "
         "Nothing is written without --out; covtune learn writes noise files. Ctrl-C prints the finished rows, with "
         "exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"

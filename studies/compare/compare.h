@@ -34,6 +34,8 @@ typedef struct {
     int32_t            tests;
     ct_sequence      **test;       /* borrowed: test sequences, or training ones if there are none */
     int                seen;       /* these are also what is learned from                     */
+    int                blind;      /* none of them has truth: held-out measurements are predicted */
+    int                untold;     /* no training sequence has truth: the likelihood alone learns */
     ct_noise          *oracle;     /* NULL: not known                                         */
     char              *oracle_path;
     int                bounds;
@@ -55,7 +57,7 @@ typedef struct {
 /* All rows, in order. Those that cannot be had say why; CT_OK with job->interrupted after a Ctrl-C. */
 ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err);
 
-/* Is a row's error the least of its group? which: 0 translation, 1 rotation. */
+/* Is a row's error the least of its group? which: 0 translation, 1 rotation, 2 minus the log predictive density. */
 int compare_is_best(const compare_job *job, int i, int which);
 
 /* The result, for that format. The caller frees the table. */

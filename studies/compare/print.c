@@ -22,10 +22,9 @@ static void ratios(const compare_job *job, const compare_row *row, double ratio[
 
 /* ---- the table ---- */
 
-static void columns(ct_table *t, const compare_job *job, int data)
+/* Of test sequences that have truth. */
+static void error_columns(ct_table *t, const compare_job *job)
 {
-    ct_table_column(t, "method", "method", NULL, 0);
-    ct_table_column(t, "bounds", "bounds", NULL, 0);
     ct_table_column(t, "translation", "translation", "m", 4);
     ct_table_column(t, "rotation", "rotation", "rad", 4);
     for (int k = 0; k < job->bodies; k++) {
@@ -45,6 +44,25 @@ static void columns(ct_table *t, const compare_job *job, int data)
     ct_table_column(t, "test_loss", "test loss", NULL, 4);
     ct_table_column(t, "train_loss", "training loss", NULL, 4);
     ct_table_column(t, "nees", "NEES", NULL, 3);
+}
+
+/* Of test sequences that have none. The metrics of eval. */
+static const struct {
+    int         metric;
+    const char *key, *heading;
+} BLIND[] = {{EVAL_LOG_DENSITY, "log_density", "log density"},
+             {EVAL_INNOVATION, "innovation", "innovation"},
+             {EVAL_CHI_SQUARED, "chi_squared_per_degree", "chi-square"},
+             {EVAL_ROUGH_TRANSLATION, "second_difference_translation", "second diff. m"},
+             {EVAL_ROUGH_ROTATION, "second_difference_rotation", "second diff. rad"}};
+#define BLINDS ((int)(sizeof BLIND / sizeof *BLIND))
+
+static void columns(ct_table *t, const compare_job *job, int data)
+{
+    ct_table_column(t, "method", "method", NULL, 0);
+    ct_table_column(t, "bounds", "bounds", NULL, 0);
+    if (!job->blind) error_columns(t, job);
+    for (int k = 0; job->blind && k < BLINDS; k++) ct_table_column(t, BLIND[k].key, BLIND[k].heading, NULL, 4);
     ct_table_column(t, "spread", "spread", NULL, 3);
     ct_table_column(t, "condition", "condition", NULL, 3);
     ct_table_column(t, "condition_scaled", "condition, scaled", NULL, 3);
@@ -56,15 +74,12 @@ static void columns(ct_table *t, const compare_job *job, int data)
     if (data) ct_table_column(t, "reason", "reason", NULL, 0);
 }
 
-static void put_row(ct_table *t, const compare_job *job, int i, int data)
+static void put_errors(ct_table *t, const compare_job *job, int i)
 {
     const compare_row *row = &job->row[i];
-    double             ratio[2];
     const int          none = *row->reason != 0;
+    double             ratio[2];
     ratios(job, row, ratio);
-    ct_table_row(t, i == 0 || row->group != job->row[i - 1].group);
-    ct_table_text(t, "%s", row->method);
-    ct_table_text(t, "%s", row->bounds);
     ct_table_number(t, none ? NAN : row->cell.test.accuracy.translation);
     ct_table_mark(t, compare_is_best(job, i, 0));
     ct_table_number(t, none ? NAN : row->cell.test.accuracy.rotation);
@@ -75,8 +90,38 @@ static void put_row(ct_table *t, const compare_job *job, int i, int data)
         ct_table_number(t, none ? NAN : of.rotation);
     }
     for (int k = 0; k < 2 && job->oracle; k++) ct_table_number(t, none ? NAN : ratio[k]);
-    const double number[] = {row->cell.test.loss, row->cell.train.loss,     row->cell.test.nees,
-                             row->cell.spread,    row->cell.test.condition, row->cell.test.condition_scaled};
+    const double number[] = {row->cell.test.loss, row->cell.train.loss, row->cell.test.nees};
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, none ? NAN : number[k]);
+}
+
+/* The metrics of BLIND; NaN without numbers. */
+static void predictions(const compare_row *row, double value[BLINDS])
+{
+    double metric[EVAL_COUNT];
+    eval_metrics(&row->cell.test, metric);
+    for (int k = 0; k < BLINDS; k++) value[k] = *row->reason ? NAN : metric[BLIND[k].metric];
+}
+
+static void put_predictions(ct_table *t, const compare_job *job, int i)
+{
+    double value[BLINDS];
+    predictions(&job->row[i], value);
+    for (int k = 0; k < BLINDS; k++) {
+        ct_table_number(t, value[k]);
+        if (BLIND[k].metric == EVAL_LOG_DENSITY) ct_table_mark(t, compare_is_best(job, i, 2));
+    }
+}
+
+static void put_row(ct_table *t, const compare_job *job, int i, int data)
+{
+    const compare_row *row = &job->row[i];
+    const int          none = *row->reason != 0;
+    ct_table_row(t, i == 0 || row->group != job->row[i - 1].group);
+    ct_table_text(t, "%s", row->method);
+    ct_table_text(t, "%s", row->bounds);
+    if (job->blind) put_predictions(t, job, i);
+    else put_errors(t, job, i);
+    const double number[] = {row->cell.spread, row->cell.test.condition, row->cell.test.condition_scaled};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++) ct_table_number(t, none ? NAN : number[k]);
     ct_table_number(t, row->cell.solves < 0 ? NAN : (double)row->cell.solves);
     ct_table_number(t, row->cell.evaluations < 0 ? NAN : (double)row->cell.evaluations);
@@ -88,6 +133,22 @@ static void put_row(ct_table *t, const compare_job *job, int i, int data)
     if (data) ct_table_text(t, "%s", row->reason);
 }
 
+/* What the columns are, and how lm starts. */
+static void note_columns(ct_table *t, const compare_job *job)
+{
+    if (job->blind)
+        ct_table_note(t, "No sequence has truth. A tenth of the absolute measurements is held out and predicted from "
+                         "the rest: log density, higher is better; innovation and chi-square are 1 if noise models are "
+                         "right. second diff.: rms of the estimate's second differences. Errors that last do not show "
+                         "here.");
+    if (job->untold) return;
+    ct_table_note(t,
+                  "lm, the default of covtune learn, starts from second moments of residuals at the truth; %s. Other "
+                  "methods start from the table's values.",
+                  job->dataset->trains > 1 ? "a prior towards them is chosen by cross-validation"
+                                           : "its answer is these or the start values, as one sequence has no folds");
+}
+
 static void notes(ct_table *t, const compare_request *request, const compare_job *job)
 {
     const char *part = job->seen ? "training" : "test";
@@ -96,11 +157,7 @@ static void notes(ct_table *t, const compare_request *request, const compare_job
                   ct_difference_name((ct_difference)request->difference));
     if (job->seen)
         ct_table_note(t, "There are no test sequences. The evaluation is on the training sequences, and too good.");
-    ct_table_note(t,
-                  "lm, the default of covtune learn, starts from second moments of residuals at the truth; %s. Other "
-                  "methods start from the table's values.",
-                  job->dataset->trains > 1 ? "a prior towards them is chosen by cross-validation"
-                                           : "its answer is these or the start values, as one sequence has no folds");
+    note_columns(t, job);
     ct_table_note(t, "spread: largest over smallest learned variance. condition: of the whitened system at the "
                      "estimates, without and with column scaling, the median over sequences.");
     for (int i = 0; i < job->rows; i++)
@@ -146,6 +203,9 @@ static json_t *row_json(const compare_job *job, int i)
     cli_put(o, "test_loss", cli_number(none ? NAN : row->cell.test.loss));
     cli_put(o, "train_loss", cli_number(none ? NAN : row->cell.train.loss));
     cli_put(o, "nees", cli_number(none ? NAN : row->cell.test.nees));
+    double value[BLINDS];
+    predictions(row, value);
+    for (int k = 0; job->blind && k < BLINDS; k++) cli_put(o, BLIND[k].key, cli_number(value[k]));
     cli_put(o, "spread", cli_number(row->cell.spread));
     cli_put(o, "condition", cli_number(none ? NAN : row->cell.test.condition));
     cli_put(o, "condition_scaled", cli_number(none ? NAN : row->cell.test.condition_scaled));
@@ -156,6 +216,7 @@ static json_t *row_json(const compare_job *job, int i)
     cli_put(o, "failed", none ? json_null() : cli_integer(row->cell.test.failed));
     cli_put(o, "best_translation", cli_check_alloc(json_boolean(compare_is_best(job, i, 0))));
     cli_put(o, "best_rotation", cli_check_alloc(json_boolean(compare_is_best(job, i, 1))));
+    if (job->blind) cli_put(o, "best_log_density", cli_check_alloc(json_boolean(compare_is_best(job, i, 2))));
     cli_put(o, "reason", cli_text(none ? row->reason : NULL));
     return o;
 }

@@ -120,10 +120,10 @@ static double cost(const void *user, grid_index at)
 ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
 {
     const method_preset *closed = preset_find("closed-form");
-    comparison           c = {.job = job, .columns = 1, .column = {closed}};
+    comparison           c = {.job = job, .columns = !job->untold, .column = {closed}};
     c.runner = (grid_runner){.options = job->options, .cancelled = cancelled, .show = show, .user = &c};
     for (int k = 0; k < job->methods; k++)
-        if (job->method[k] != closed) c.column[c.columns++] = job->method[k];
+        if (job->method[k] != closed || job->untold) c.column[c.columns++] = job->method[k];
     const grid g = {.data = 1,
                     .bounds = job->bounds,
                     .columns = c.columns,
@@ -145,6 +145,8 @@ ct_status compare_rows(const cli_io *io, compare_job *job, ct_err *err)
 
 static double error_of(const compare_row *row, int which)
 {
+    const ct_innovation *n = &row->cell.test.innovation;
+    if (which == 2) return n->measurements ? -n->log_density / (double)n->measurements : NAN;
     return which ? row->cell.test.accuracy.rotation : row->cell.test.accuracy.translation;
 }
 
@@ -155,5 +157,5 @@ int compare_is_best(const compare_job *job, int i, int which)
     for (int k = 0; k < job->rows; k++)
         if (job->row[k].group == job->row[i].group && !*job->row[k].reason)
             least = fmin(least, error_of(&job->row[k], which));
-    return error_of(&job->row[i], which) <= least * (1 + SAME);
+    return error_of(&job->row[i], which) <= least + SAME * fabs(least);
 }

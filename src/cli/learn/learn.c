@@ -102,7 +102,8 @@ static const cli_option OPTIONS[] = {
                    "where the search starts: at the second moments of the residuals at the truth (closed-form), or at "
                    "the start values (table); default: see --method"),
     CLI_ROW_INTEGER("iterations", "N", 1, 1000000, AT(iterations),
-                    "limit of iterations; default: see --method. A default per parameter limits evaluations as well"),
+                    "limit of iterations of each search: of each candidate and fold, and of the likelihood again after "
+                    "thinning; default: see --method. A default per parameter limits evaluations as well"),
     CLI_ROW_CHOICE("space", "variance|log", find_space, AT(space),
                    "nelder-mead, powell: search in variances or in their logarithms (variance)"),
     CLI_ROW_INTEGER("samples", "N", 1, 1000000, AT(samples),
