@@ -54,34 +54,44 @@ static int show_share(void *user, double share, const char *what)
 
 /* ---- the doctor's corrections ---- */
 
-#define ROUNDS_MAX 4 /* imports for corrections: the second mends what the first could not see */
-
-/* The recipe with what the doctor finds in its dataset; *changed 0: nothing more. */
-static ct_status correct_once(const cli_io *io, const import_request *r, ct_recipe **recipe, const char *path,
-                              int *changed, ct_err *err)
+/* What the doctor finds in the dataset of the recipe; it imports again with each correction until nothing changes. */
+static ct_status examine(const cli_io *io, const import_request *r, const ct_recipe *recipe, ct_diagnosis **out,
+                         ct_err *err)
 {
-    meter reading = {.io = io, .what = "reading"}, looking = {.io = io};
+    meter             reading = {.io = io, .what = "reading"}, looking = {.io = io};
     ct_import_options options = ct_import_defaults();
     ct_doctor_options how = ct_doctor_defaults();
-    ct_dataset *dataset = NULL;
-    ct_diagnosis *diagnosis = NULL;
-    ct_recipe *next = NULL;
-    char *text = NULL;
+    ct_dataset       *dataset = NULL;
     options.folder = r->data;
     options.only = r->only;
     options.progress = show_bytes;
     options.user = &reading;
-    how.recipe = *recipe;
+    how.recipe = recipe;
     how.folder = r->data;
     how.progress = show_share;
     how.user = &looking;
-    ct_status status = ct_recipe_dataset(*recipe, &options, &dataset, NULL, err);
-    if (status == CT_OK) status = ct_doctor_examine(dataset, &how, &diagnosis, err);
-    if (status == CT_OK) status = ct_recipe_correct(*recipe, diagnosis->correction, diagnosis->corrections, &text, err);
-    *changed = status == CT_OK && strcmp(text, ct_recipe_text(*recipe)) != 0;
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? cli_check_alloc(strndup(path, (size_t)(slash - path) + 1)) : NULL;
-    if (*changed) status = ct_recipe_parse(text, path, folder, &next, err);
+    ct_status status = ct_recipe_dataset(recipe, &options, &dataset, NULL, err);
+    if (status == CT_OK) status = ct_doctor_examine(dataset, &how, out, err);
+    ct_dataset_free(dataset);
+    return status;
+}
+
+/* *recipe <- the recipe with the doctor's corrections in place of "corrections: doctor". */
+static ct_status correct(const cli_io *io, const import_request *r, ct_recipe **recipe, const char *path, ct_err *err)
+{
+    ct_err        why = {0};
+    ct_diagnosis *diagnosis = NULL;
+    ct_recipe    *next = NULL;
+    char         *text = NULL;
+    ct_status     status = examine(io, r, *recipe, &diagnosis, err);
+    const char   *slash = strrchr(path, '/');
+    char         *folder = slash ? cli_check_alloc(strndup(path, (size_t)(slash - path) + 1)) : NULL;
+    if (status == CT_OK) {
+        status = ct_recipe_correct(*recipe, diagnosis->correction, diagnosis->corrections, &text, &why);
+        if (status == CT_OK) status = ct_recipe_parse(text, path, folder, &next, &why);
+        if (status != CT_OK)
+            ct_fail(err, status, "%s: corrections: doctor: what it found cannot be applied: %.300s", path, why.text);
+    }
     if (next) {
         ct_recipe_free(*recipe);
         *recipe = next;
@@ -89,18 +99,7 @@ static ct_status correct_once(const cli_io *io, const import_request *r, ct_reci
     free(folder);
     free(text);
     ct_diagnosis_free(diagnosis);
-    ct_dataset_free(dataset);
     return status;
-}
-
-static ct_status correct(const cli_io *io, const import_request *r, ct_recipe **recipe, const char *path, ct_err *err)
-{
-    int changed = 1;
-    for (int round = 0; changed && round < ROUNDS_MAX; round++) {
-        const ct_status status = correct_once(io, r, recipe, path, &changed, err);
-        if (status != CT_OK) return status;
-    }
-    return CT_OK;
 }
 
 /* ---- import ---- */
@@ -155,24 +154,41 @@ static cli_exit carry_out(const cli_io *io, const import_request *r, const char 
 
 /* ---- the other uses ---- */
 
-/* A recipe that is read, and nothing else. */
-static cli_exit check_recipe(const cli_io *io, const char *path)
+/* The first call comes when the files of the first recording are open and their first records are read. */
+static int stop_at_once(void *stopped, int64_t done, int64_t all)
 {
-    ct_err err = {0};
-    ct_recipe *recipe;
+    (void)done, (void)all;
+    return *(int *)stopped = 1;
+}
+
+/* Mistakes of the recipe; then its files are opened, and expressions are checked against their fields. */
+static cli_exit check_recipe(const cli_io *io, const import_request *r, const char *path)
+{
+    ct_err            err = {0};
+    ct_recipe        *recipe;
+    ct_dataset       *dataset = NULL;
+    ct_import_options options = ct_import_defaults();
+    int               stopped = 0, sensors = 0;
     if (ct_recipe_read(path, &recipe, &err) != CT_OK) return fail_recipe(io, path, &err);
-    int32_t sensors = 0;
-    while (ct_recipe_sensor(recipe, sensors)) sensors++;
-    if (io->json) {
-        json_t *o = cli_object(), *names = cli_array();
-        for (int32_t i = 0; i < sensors; i++) cli_append(names, cli_text(ct_recipe_sensor(recipe, i)));
+    options.folder = r->data;
+    options.only = r->only;
+    options.progress = stop_at_once;
+    options.user = &stopped;
+    const ct_status status = ct_recipe_dataset(recipe, &options, &dataset, NULL, &err);
+    ct_dataset_free(dataset);
+    cli_exit code = status == CT_OK || stopped ? CLI_DONE : cli_fail(io, "%s", err.text);
+    json_t  *names = cli_array();
+    for (; ct_recipe_sensor(recipe, sensors); sensors++) cli_append(names, cli_text(ct_recipe_sensor(recipe, sensors)));
+    if (code == CLI_DONE && io->json) {
+        json_t *o = cli_object();
         cli_put(o, "recipe", cli_text(path));
         cli_put(o, "sensors", names);
         cli_print_json(o);
-    } else if (!io->quiet)
-        cli_row("recipe", "%s: no mistakes; %d sensor%s", path, sensors, CLI_S(sensors));
+    } else json_decref(names);
+    if (code == CLI_DONE && !io->json && !io->quiet)
+        cli_row("recipe", "%s: no mistakes; %d sensor%s, files opened", path, sensors, CLI_S(sensors));
     ct_recipe_free(recipe);
-    return CLI_DONE;
+    return code;
 }
 
 static cli_exit print_text(const cli_io *io, ct_status status, char *text, const ct_err *err)
@@ -208,7 +224,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT("out", "DATA", AT(out), "folder of the dataset; a dataset that covtune wrote there is replaced"),
     CLI_ROW_TEXT("data", "FOLDER", AT(data), "where the files are (the recipe's folder, or its key folder)"),
     CLI_ROW_TEXT("only", "NAME,..", AT(only), "recordings to import (all)"),
-    CLI_ROW_FLAG("check", AT(check), "look for mistakes in the recipe, and import nothing"),
+    CLI_ROW_FLAG("check", AT(check), "look for mistakes in the recipe and open its files, and import nothing"),
     CLI_ROW_FLAG("init", AT(init), "look at FILES (tables, bags, folders) and write a first recipe to stdout"),
     CLI_ROW_FLAG("schema", AT(schema), "write the JSON Schema of recipes to stdout, for editors"),
     CLI_ROW_END,
@@ -219,7 +235,7 @@ static cli_exit check_request(const cli_io *io, const import_request *r, int ope
 {
     const char *use = r->schema ? "schema" : r->init ? "init" : r->check ? "check" : NULL;
     if (r->schema + r->init + r->check > 1) return cli_misuse(io, "--schema, --init and --check: give one of them");
-    if (use && (r->out || r->only || r->data))
+    if (use && (r->out || (!r->check && (r->only || r->data))))
         return cli_misuse(io, "--%s is not for --%s", r->out ? "out" : r->only ? "only" : "data", use);
     if (r->schema && operands) return cli_misuse(io, "--schema takes no file");
     if (r->init && !operands) return cli_misuse(io, "--init needs FILES: tables, bags or folders");
@@ -245,7 +261,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     else if (request.init)
         code = write_draft(&io, operand, operands);
     else if (request.check)
-        code = check_recipe(&io, operand[0]);
+        code = check_recipe(&io, &request, operand[0]);
     else
         code = carry_out(&io, &request, operand[0]);
     return cli_finish(&io, code);
