@@ -211,6 +211,25 @@ static void test_some_recordings_can_be_imported_alone(void)
     ct_recipe_free(recipe);
 }
 
+static void test_a_recording_without_odometry_is_told(void)
+{
+    ct_import_result result;
+    ct_err err;
+    write_runs();
+    remove(import_path("odometry-a.csv"));
+    MUST_IMPORT(d, RUNS, &result);
+    check_names(d, "run9 run10 ", "runb ", __LINE__);
+    const int32_t i = ct_findings_find(&result.findings, CT_FINDING_FILES_MISSING);
+    CHECK(i >= 0 && result.findings.item[i].value[0] == 1 && !strcmp(result.findings.item[i].subject[1].name, "runa"));
+    ct_dataset_free(d);
+    ct_import_result_free(&result);
+    remove(import_path("truth-b.csv")); /* a recording without truth is one without truth */
+    d = import_text(RUNS, &result, &err);
+    CHECK(d && d->tests == 1 && !d->test[0]->truth && states_of(d->test[0]) == 34);
+    ct_dataset_free(d);
+    ct_import_result_free(&result);
+}
+
 /* Segments share no state and no step; a remainder of less than half is left out. */
 static void test_segments_divide_the_states(void)
 {
@@ -405,6 +424,7 @@ int main(void)
     RUN(test_states_at_the_stamps_of_a_sensor_are_there);
     RUN(test_recordings_are_split_by_lists_and_fractions);
     RUN(test_some_recordings_can_be_imported_alone);
+    RUN(test_a_recording_without_odometry_is_told);
     RUN(test_segments_divide_the_states);
     RUN(test_bodies_that_see_each_other_fit_the_truth);
     RUN(test_unknown_landmarks_are_variables);

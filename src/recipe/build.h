@@ -273,6 +273,7 @@ typedef struct {
     int64_t     states;       /* of the recording so far                 */
     ct_ns       now;          /* motion is integrated up to here          */
     int64_t     grid;         /* next number of the grid                  */
+    int         stuck;        /* 1: its odometry is missing               */
 } ct__body;
 
 /* One end of a measurement: a body at a time. */
@@ -433,6 +434,8 @@ ct_status ct__sink_put(ct__import *imp, ct_sequence *seq);
 typedef struct {
     char    where[256];      /* place of the first record whose stamp is not after those before it */
     int64_t unordered;       /* records that were put in order */
+    int64_t missing;         /* recordings without files of it, and the first of them */
+    char    missing_in[128];
     int64_t gaps;
     double  longest_gap_s;
     int32_t rates;

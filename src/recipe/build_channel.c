@@ -176,6 +176,23 @@ static void choose_motion(ct__import *imp, int32_t b)
     }
 }
 
+/* Sensors that this recording has no files of. A body without its odometry has no states. */
+static void find_missing(ct__import *imp)
+{
+    const ct_recipe *recipe = imp->recipe;
+    int moves = 0;
+    for (int32_t s = 0; s < recipe->sensors; s++)
+        moves |= recipe->sensor[s].type == CT__SENSOR_ODOMETRY || recipe->sensor[s].type == CT__SENSOR_VELOCITY;
+    for (int32_t b = 0; b < imp->bodies; b++) imp->body[b].stuck = moves && imp->body[b].motion < 0;
+    for (int32_t s = 0; s < imp->result.counts; s++) {
+        int there = 0;
+        for (int32_t i = 0; i < imp->channels; i++) there |= imp->channel[i].number == s;
+        if (there) continue;
+        if (!imp->seen[s].missing++)
+            snprintf(imp->seen[s].missing_in, sizeof imp->seen[s].missing_in, "%s", imp->plan.recording[imp->r].name);
+    }
+}
+
 ct_status ct__channels_make(ct__import *imp)
 {
     const ct_recipe *recipe = imp->recipe;
@@ -194,6 +211,7 @@ ct_status ct__channels_make(ct__import *imp)
             CT_TRY(add_channel(imp, &capacity, recipe->sensors, b));
         choose_motion(imp, b);
     }
+    find_missing(imp);
     return CT_OK;
 }
 

@@ -79,6 +79,10 @@ static ct_status findings_of(ct__import *imp, int32_t i)
         CT_TRY(find_one(imp, CT_FINDING_SENSOR_UNUSED, 2, value, i, ct_drop_text(main_reason(n))));
     } else if (!n->records)
         CT_TRY(find_one(imp, CT_FINDING_SENSOR_WITHOUT_RECORDS, 0, NULL, i, NULL));
+    if (seen->missing) {
+        const double value[1] = {(double)seen->missing};
+        CT_TRY(find_one(imp, CT_FINDING_FILES_MISSING, 1, value, i, seen->missing_in));
+    }
     if (n->dropped[CT_DROP_STAMP] && *seen->where) {
         const double value[2] = {(double)n->dropped[CT_DROP_STAMP],
                                  100 * (double)n->dropped[CT_DROP_STAMP] / (double)n->records};

@@ -20,7 +20,7 @@ static int is_possible(const ct__import *imp, int32_t b, ct_ns t)
     const ct__body *body = &imp->body[b];
     const ct__recipe_states *states = &imp->recipe->states;
     const double since = (double)(t - imp->base) * 1e-9;
-    if (since < states->from_s || since > states->to_s) return 0;
+    if (body->stuck || since < states->from_s || since > states->to_s) return 0;
     if (body->motion >= 0 && !is_there(&imp->channel[body->motion], t)) return 0;
     if (body->truth >= 0 && !is_there(&imp->channel[body->truth], t)) return 0;
     return !ct__body_in_gap(imp, b, t);

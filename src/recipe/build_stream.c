@@ -163,7 +163,8 @@ static ct_status report(ct__import *imp)
 {
     if (!imp->options.progress || ++imp->records_since < CT__PROGRESS_RECORDS) return CT_OK;
     imp->records_since = 0;
-    if (!imp->options.progress(imp->options.user, imp->bytes_done + bytes_open(imp), imp->bytes_all)) return CT_OK;
+    const int64_t done = CT_MIN(imp->bytes_done + bytes_open(imp), imp->bytes_all);
+    if (!imp->options.progress(imp->options.user, done, imp->bytes_all)) return CT_OK;
     return ct_fail(imp->err, CT_E_EMPTY, "stopped");
 }
 
