@@ -63,6 +63,24 @@ static void test_covariances_are_taken_as_they_are_and_turned(void)
     run_free(&r);
 }
 
+/* Robots measure their distance from each other; what is written is read again. */
+static void test_a_range_may_be_to_the_pose_of_another_robot(void)
+{
+    run r;
+    MUST_READ(&r, CT_FORMAT_PYFG, "VERTEX_SE2 0 A0 0 0 0\nVERTEX_SE2 0 B0 3 4 1\nEDGE_RANGE 0 A0 B0 5.5 0.25\n");
+    const ct_factor range = ct_graph_factor(r.seq->graph, 0);
+    CHECK(range.ops == &ct_range_se2_se2 && range.z[0] == 5.5 && range.var[1] == 1);
+    CHECK_NEAR(ct_graph_error(r.seq->graph, r.noise, ct_graph_initial_const(r.seq->graph)), 0.5, 1e-15);
+    char *text = write_text(&r, CT_FORMAT_PYFG, NULL, 0, NULL);
+    CHECK(text && strstr(text, "EDGE_RANGE 0 A0 B0 5.5 0.25\n"));
+    free(text);
+    run_free(&r);
+    MUST_READ(&r, CT_FORMAT_PYFG, "VERTEX_SE3:QUAT 0 A0 0 0 0 0 0 0 1\nVERTEX_SE3:QUAT 0 B0 3 4 0 0 0 0 1\n"
+                                  "EDGE_RANGE 0 A0 B0 5.5 0.25\n");
+    CHECK(ct_graph_factor(r.seq->graph, 0).ops == &ct_range_se3_se3);
+    run_free(&r);
+}
+
 /* |(4, 5) - (1, 2)| = sqrt(18), measured 4.25 with variance .09; the point seen from A1 by hand. */
 static void test_the_error_checked_by_hand(void)
 {
@@ -129,7 +147,7 @@ static void test_every_mistake_is_named_with_its_line(void)
     BAD("EDGE_SE2 0 A0", "EDGE_SE2 needs 3 words: time and names, found 2");
     BAD("EDGE_SE2 0 A0 A1 0 0 0 1 0 0 1 0 1", "there is no vertex \"A1\" above");
     BAD("EDGE_SE2 0 A0 L0 0 0 0 1 0 0 1 0 1", "factor 0 (between_se2): L0 is R2, it must be SE2");
-    BAD("EDGE_RANGE 0 A0 A0 1 1", "factor 0 (range_se2_r2): A0 is SE2, it must be R2");
+    BAD("EDGE_RANGE 0 A0 A0 1 1", "factor 0 (range_se2_se2): A0 is named twice");
     BAD("EDGE_RANGE 0 L0 A0 1 1", "factor 0 (range_se2_r2): L0 is R2, it must be SE2");
     BAD("EDGE_RANGE 0 A0 L0 1", "EDGE_RANGE needs 1 covariance entries, found 0");
     BAD("EDGE_RANGE 0 A0 L0 1 nan", "expected a finite number for covariance entry (1, 1), found \"nan\"");
@@ -192,6 +210,7 @@ int main(void)
     RUN(test_what_is_written_again_is_the_same_text);
     RUN(test_vertices_are_truth_and_have_times);
     RUN(test_covariances_are_taken_as_they_are_and_turned);
+    RUN(test_a_range_may_be_to_the_pose_of_another_robot);
     RUN(test_the_error_checked_by_hand);
     RUN(test_graphs_come_back);
     RUN(test_every_mistake_is_named_with_its_line);

@@ -24,7 +24,8 @@ static const struct vertex_type {
     {"VERTEX_XYZ", CT_R3, 0},
 };
 
-/* A tag may have several rows, which differ in the kind of their first variable. */
+/* A tag may have several rows, which differ in the kinds of their variables: a range is to a point, or to the pose of
+ * another robot. */
 static const struct edge_type {
     const char          *tag;
     const ct_factor_ops *ops;
@@ -39,6 +40,8 @@ static const struct edge_type {
     {"EDGE_SE3_XYZ", &ct_point_se3_r3},
     {"EDGE_RANGE", &ct_range_se2_r2},
     {"EDGE_RANGE", &ct_range_se3_r3},
+    {"EDGE_RANGE", &ct_range_se2_se2},
+    {"EDGE_RANGE", &ct_range_se3_se3},
 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -59,13 +62,18 @@ static ct_status read_vertex(ct__build *b, const struct vertex_type *type)
     return type->timed ? ct__build_stamp(b, var, stamp_s) : CT_OK;
 }
 
-/* The row of this tag for this kind of first variable, else the first row of the tag. */
-static const struct edge_type *row_of(const char *tag, ct_kind kind)
+/* The row of this tag for these kinds of variables, else for this kind of the first, else the first row of the tag.
+ * Rows of one tag have equally many variables. */
+static const struct edge_type *row_of(const char *tag, ct_kind first, ct_kind last)
 {
     const struct edge_type *found = NULL;
+    int                     fit = -1;
     for (int i = 0; i < COUNT(EDGE); i++) {
-        if (strcmp(tag, EDGE[i].tag) || (found && EDGE[i].ops->kind[0] != kind)) continue;
+        const ct_factor_ops *ops = EDGE[i].ops;
+        const int            fits = ops->kind[0] != first ? 0 : ops->kind[ops->arity - 1] != last ? 1 : 2;
+        if (strcmp(tag, EDGE[i].tag) || fits <= fit) continue;
         found = &EDGE[i];
+        fit = fits;
     }
     return found;
 }
@@ -83,7 +91,8 @@ static ct_status read_edge(ct__build *b, const struct edge_type *type)
         if (var[i] < 0)
             return ct__lines_bad(&b->in, "there is no vertex %s above", ct__quote(b->in.word[2 + i], quote));
     }
-    const ct_factor_ops *ops = row_of(type->tag, ct_graph_kind(b->seq->graph, var[0]))->ops;
+    const ct_factor_ops *ops = row_of(type->tag, ct_graph_kind(b->seq->graph, var[0]),
+                                      ct_graph_kind(b->seq->graph, var[arity - 1]))->ops;
     for (int i = 0, at = 0; i < ops->fields; i++) { /* sensor poses are the identity */
         ct_kind_identity(ops->field[i], z + at);
         at += ct_kind_size(ops->field[i]);
@@ -101,7 +110,7 @@ static ct_status read_line(ct__build *b)
     char quote[CT__QUOTE_MAX];
     for (int i = 0; i < COUNT(VERTEX); i++)
         if (!strcmp(b->in.word[0], VERTEX[i].tag)) return read_vertex(b, &VERTEX[i]);
-    const struct edge_type *type = row_of(b->in.word[0], CT_SE2);
+    const struct edge_type *type = row_of(b->in.word[0], CT_SE2, CT_SE2);
     if (type) return read_edge(b, type);
     return ct__lines_bad(&b->in, "covtune does not know the PyFactorGraph type %s", ct__quote(b->in.word[0], quote));
 }
