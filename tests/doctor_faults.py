@@ -316,8 +316,11 @@ def two_populations(tables, size, draw):
             x, y = truth_at(tables, run, a), truth_at(tables, run, b)
             c, s, dx, dy = math.cos(x[2]), math.sin(x[2]), y[0] - x[0], y[1] - x[1]
             sigma = (.0158 * 10 * size, .0079 * 10 * size, .0047 * 10 * size)
-            rows.append([b, a, b, c * dx + s * dy + draw.gauss(0, sigma[0]), -s * dx + c * dy + draw.gauss(0, sigma[1]),
-                         math.remainder(y[2] - x[2] + draw.gauss(0, sigma[2]), 2 * math.pi)])
+            turn = y[2] - x[2]
+            e, f = draw.gauss(0, sigma[0]), draw.gauss(0, sigma[1])  # in the frame of the later pose
+            rows.append([b, a, b, c * dx + s * dy + math.cos(turn) * e - math.sin(turn) * f,
+                         -s * dx + c * dy + math.sin(turn) * e + math.cos(turn) * f,
+                         math.remainder(turn + draw.gauss(0, sigma[2]), 2 * math.pi)])
         tables["loops-%s.csv" % run] = (["t", "a", "b", "dx", "dy", "dyaw"], sorted(rows))
     recipe(tables, "sources:\n", "sources:\n  loops: loops-{run}.csv\n")
     recipe(tables, "  gps:\n    type", "  loop:\n    type: relative_pose\n    source: loops\n    from: a\n    to: b\n"
@@ -345,14 +348,16 @@ def without_influence(tables, size, draw):
 
 
 def undetermined(tables, size, draw):
-    """No odometry: the heading is measured by nothing. Size 3: no GPS either."""
-    text = tables["recipe.yaml"]
-    begin, end = text.index("  odom:\n"), text.index("  gps:\n    type")
-    tables["recipe.yaml"] = text[:begin] + text[end:]
-    if size > 1:
+    """GPS alone: nothing measures the heading. States at its stamps; size 3: at those of the truth, most without GPS."""
+    for sensor, source in (("odom", "odometry"), ("range", "ranges")):
         text = tables["recipe.yaml"]
-        begin, end = text.index("  gps:\n    type"), text.index("  range:\n    type")
-        tables["recipe.yaml"] = text[:begin] + text[end:]
+        begin = text.index("  %s:\n    type" % sensor)
+        end = text.index("    noise:", begin)
+        tables["recipe.yaml"] = text[:begin] + text[text.index("\n", end) + 1:]
+        recipe(tables, "  %s: %s-{run}.csv\n" % (source, source), "")
+    recipe(tables, "  beacons: beacons.csv\n", "")
+    recipe(tables, "landmarks:\n  beacons: {source: beacons, id: beacon, position: [x, y]}\n", "")
+    recipe(tables, "  every: 0.5\n", "  at: %s\n" % ("gps" if size == 1 else "truth"))
     return Expected("states_undetermined", None)
 
 
