@@ -1,4 +1,4 @@
-"""Faults that are put into simulated tables (covtune simulate nav2d --tables), for tests/check_doctor.
+"""Faults that are put into simulated tables (covtune simulate nav2d --tables), for tests/check_doctor_faults.
 
 A set is {file name: (header, rows)}, with the recipe's text under "recipe.yaml". A fault changes the set in place and
 says what the doctor is expected to find. Sizes are 1 (about ten standard errors or more of what four runs of 120 s can

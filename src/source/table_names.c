@@ -30,7 +30,7 @@ static int is_number(const ct__cell *cell)
 {
     for (int64_t i = 0; i < cell->length; i++)
         if (cell->text[i] < '0' || cell->text[i] > '9') return 0;
-    return 1;
+    return cell->length > 0; /* "q_RS_w []" has no unit */
 }
 
 /* "p_RS_R_x [m]" is "p_RS_R_x" in m; "speed (km/h)" and "omega[rad/s]" likewise, if it is a unit that is in brackets.
