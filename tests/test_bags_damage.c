@@ -160,6 +160,10 @@ static void test_checksums_of_mcap(void)
     b.b[summary + 30] ^= 1;
     check_refused(&b, "crc.mcap", "the summary is damaged: its CRC-32 is");
     free(b.b);
+    b = mcap_write(&run, &(mcap_options){.codec = "", .per_chunk = 7});
+    b.b[inside] ^= 1;
+    check_refused(&b, "crc.mcap", "byte 50: the chunk that begins here is damaged: its CRC-32 is");
+    free(b.b);
     b = mcap_write(&run, &(mcap_options){.codec = "", .per_chunk = 7, .no_summary = 1});
     b.b[inside] ^= 1;
     check_refused(&b, "crc.mcap", "its CRC-32 is");

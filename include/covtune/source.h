@@ -168,8 +168,9 @@ typedef struct {
 
 /* Is the file or folder a bag, by its first bytes? 0 also if it cannot be read. */
 int ct_bag_is(const char *path);
-/* Counts and times of all topics: from the index, or by reading the file where there is none. Checksums are checked.
- * CT_E_UNSUPPORTED if the file is no bag, or compressed in a way that this build does not read. */
+/* Counts and times of all topics: from the index, or by reading the file where there is none. MCAP files of at most
+ * 1 GiB are read through, and all their checksums are checked: CT_E_PARSE with what is damaged. CT_E_UNSUPPORTED if the
+ * file is no bag, or compressed in a way that this build does not read. */
 ct_status ct_bag_read(const char *path, ct_bag **out, ct_err *err);
 void      ct_bag_free(ct_bag *bag);
 

@@ -134,13 +134,23 @@ static void close_part(ct__part *part)
     part->connection = NULL;
 }
 
+/* Files up to this size are read through for their checksums: in a second or two. Larger ones have their index. */
+#define CHECKED_MAX (1LL << 30)
+
+static ct__depth depth_of(const char *file, ct__depth depth)
+{
+    struct stat entry;
+    const int large = stat(file, &entry) == 0 && entry.st_size > CHECKED_MAX;
+    return depth == CT__COUNTS_AND_CHECKSUMS && large ? CT__COUNTS : depth;
+}
+
 /* Open a part, and find its connections in the bag's. first: those that the bag lacks are added, with their counts. */
-static ct_status open_part(ct__bag *bag, ct__part *part, int first, int count_all, ct_err *err)
+static ct_status open_part(ct__bag *bag, ct__part *part, int first, ct__depth depth, ct_err *err)
 {
     if (part->container) return CT_OK;
     if (!part->temporary && ends_with(part->path, ".zstd")) CT_TRY(unpack(part, err));
-    CT_TRY(ct__container_open(part->path, part->temporary ? part->temporary : part->path, ops_of(bag->format),
-                              bag->message_zstd, count_all, &part->container, err));
+    const char *file = part->temporary ? part->temporary : part->path;
+    CT_TRY(ct__container_open(part->path, file, ops_of(bag->format), depth_of(file, depth), &part->container, err));
     const ct__container *c = part->container;
     part->connection = ct__zalloc(c->connections, sizeof *part->connection);
     if (!part->connection) return ct__no_memory(err, "connections", c->connections);
@@ -165,7 +175,7 @@ static ct_status open_part(ct__bag *bag, ct__part *part, int first, int count_al
     return CT_OK;
 }
 
-ct_status ct__bag_open(const char *path, ct_source_format format, int count_all, ct__bag **out, ct_err *err)
+ct_status ct__bag_open(const char *path, ct_source_format format, ct__depth depth, ct__bag **out, ct_err *err)
 {
     ct__bag *bag = ct__zalloc(1, sizeof *bag);
     ct_status status = CT_OK;
@@ -178,12 +188,12 @@ ct_status ct__bag_open(const char *path, ct_source_format format, int count_all,
     }
     for (int64_t i = 0; status == CT_OK && i < bag->parts; i++) {
         ct__part *part = &bag->part[i];
-        status = open_part(bag, part, 1, count_all, err);
+        status = open_part(bag, part, 1, depth, err);
         if (status != CT_OK) break;
         bag->codecs |= part->container->codecs;
         bag->damaged += part->container->damaged;
         bag->size += part->size = part->container->in.size;
-        if (part->temporary) bag->codecs = 1u << CT__ZSTD;
+        if (part->temporary || bag->message_zstd) bag->codecs = 1u << CT__ZSTD;
         if (i >= CT__PARTS_OPEN) close_part(part);
     }
     if (status != CT_OK) {
@@ -204,6 +214,7 @@ void ct__bag_close(ct__bag *bag)
         free(bag->part[i].path);
     }
     for (int64_t i = 0; i < bag->connections; i++) ct__connection_clear(&bag->connection[i]);
+    ct__unpacker_free(&bag->unpacker);
     free(bag->connection);
     free(bag->part);
     free(bag->path);
@@ -216,7 +227,7 @@ ct_status ct__bag_select(ct__bag *bag, ct_err *err)
 {
     for (int64_t i = 0; i < bag->parts; i++) {
         ct__part *part = &bag->part[i];
-        CT_TRY(open_part(bag, part, 0, 0, err));
+        CT_TRY(open_part(bag, part, 0, CT__NAMES, err));
         for (int64_t k = 0; k < part->container->connections; k++)
             part->container->connection[k].wanted = bag->connection[part->connection[k]].wanted;
         CT_TRY(part->container->ops->select(part->container, &part->start, err));
@@ -233,7 +244,7 @@ static ct_status advance(ct__bag *bag, ct__part *part, ct_err *err)
     int more = 0;
     ct_ns start;
     if (part->state == CT__PART_WAITS && !part->container) {
-        CT_TRY(open_part(bag, part, 0, 0, err));
+        CT_TRY(open_part(bag, part, 0, CT__NAMES, err));
         CT_TRY(part->container->ops->select(part->container, &start, err));
     }
     CT_TRY(part->container->ops->next(part->container, &part->head, &more, err));
@@ -272,7 +283,7 @@ ct_status ct__bag_next(ct__bag *bag, ct__message *message, int *more, ct_err *er
     if (!*more) return CT_OK;
     *message = bag->part[first].head;
     bag->current = first;
-    return CT_OK;
+    return bag->message_zstd ? ct__unpacker_unpack(&bag->unpacker, bag->part[first].path, message, err) : CT_OK;
 }
 
 int64_t ct__bag_progress(const ct__bag *bag)
@@ -368,7 +379,7 @@ ct_status ct_bag_read(const char *path, ct_bag **out, ct_err *err)
     *out = NULL;
     CT_TRY(ct__source_detect(path, &format, err));
     if (!is_bag(format)) return ct_fail(err, CT_E_UNSUPPORTED, "%s: is no bag of ROS 1, ROS 2 or MCAP", path);
-    CT_TRY(ct__bag_open(path, format, 1, &bag, err));
+    CT_TRY(ct__bag_open(path, format, CT__COUNTS_AND_CHECKSUMS, &bag, err));
     ct_status status =
         (result = ct__zalloc(1, sizeof *result)) ? describe(bag, result, err) : ct__no_memory(err, "a bag", 1);
     ct__bag_close(bag);

@@ -1,7 +1,7 @@
 /* bag.h: ROS bags as messages of topics.
  *
  *   bytes       a part of a file as a stream, decompressed                    byte_stream.c, crc32.c
- *   messages    of wanted connections, in the order of their time             message_merge.c
+ *   messages    of wanted connections, in the order of their time             message_merge.c, message_unpack.c
  *   containers  ROS 1 (ros1_bag.c), MCAP (mcap.c), ROS 2 SQLite (ros2_sqlite.c)
  *   bag         one container or several, as a folder of ROS 2 has them       bag.c, ros2_folder.c
  *   reader      records of a topic for ct_source                              bag_reader.c
@@ -127,9 +127,12 @@ ct_status ct__merge_next(ct__merge *merge, const char *path, ct__load *load, voi
 
 typedef struct ct__container ct__container;
 
+/* What opening a file tells of its connections. Checksums of chunks need all of the file. */
+typedef enum { CT__NAMES, CT__COUNTS, CT__COUNTS_AND_CHECKSUMS } ct__depth;
+
 typedef struct {
-    /* Read connections. count_all: also counts, first and last of each, and all checksums. */
-    ct_status (*open)(ct__container *c, int count_all, ct_err *err);
+    /* Read connections, and more as `depth` says. */
+    ct_status (*open)(ct__container *c, ct__depth depth, ct_err *err);
     /* Messages of the connections that are wanted, from the first on. *start <- no message is earlier; more than all
      * stamps if there is none. */
     ct_status (*select)(ct__container *c, ct_ns *start, ct_err *err);
@@ -149,7 +152,6 @@ struct ct__container {
     unsigned codecs; /* bit c: compression c occurs */
     int64_t damaged;
     int64_t texts; /* bytes of all definitions */
-    int compressed; /* 1: messages of SQLite are compressed one by one by zstd */
 };
 
 #define CT__ID_MAX          (1u << 20)
@@ -158,9 +160,9 @@ struct ct__container {
 
 extern const ct__container_ops ct__ros1_ops, ct__mcap_ops, ct__sqlite_ops;
 
-/* path: for messages; file: what is opened. compressed: as in ct__container. */
-ct_status ct__container_open(const char *path, const char *file, const ct__container_ops *ops, int compressed,
-                             int count_all, ct__container **out, ct_err *err);
+/* path: for messages; file: what is opened. */
+ct_status ct__container_open(const char *path, const char *file, const ct__container_ops *ops, ct__depth depth,
+                             ct__container **out, ct_err *err);
 void ct__container_free(ct__container *c);
 /* A new connection; NULL strings are "". The texts are copied. Several of one id: the first one stays. */
 ct_status ct__container_add(ct__container *c, const ct__connection *connection, ct_err *err);
@@ -173,6 +175,16 @@ void ct__connection_clear(ct__connection *connection);
 void ct__connection_count(ct__connection *connection, ct_ns stamp);
 
 /* ---- Bags ------------------------------------------------------------------------------------- */
+
+/* Messages that are compressed one by one, by zstd. All zero is a new one. */
+typedef struct {
+    void *stream;
+    uint8_t *bytes;
+    int64_t room;
+} ct__unpacker;
+/* Replace the bytes of a message by what they stand for, valid until the next call. */
+ct_status ct__unpacker_unpack(ct__unpacker *u, const char *path, ct__message *message, ct_err *err);
+void ct__unpacker_free(ct__unpacker *u);
 
 /* A file of a bag. At most CT__PARTS_OPEN are open at a time, but for those whose messages overlap. */
 typedef struct {
@@ -190,7 +202,8 @@ typedef struct {
 typedef struct {
     char *path;
     ct_source_format format;
-    int message_zstd; /* messages of SQLite are compressed one by one   */
+    int message_zstd; /* messages are compressed one by one */
+    ct__unpacker unpacker;
     ct__part *part;
     int64_t parts, capacity;
     ct__connection *connection; /* of all parts; equal ones are one                */
@@ -203,7 +216,7 @@ typedef struct {
 
 /* The format by the first bytes, or of a folder; -1: no bag. */
 int ct__bag_detect(const ct__head *head);
-ct_status ct__bag_open(const char *path, ct_source_format format, int count_all, ct__bag **out, ct_err *err);
+ct_status ct__bag_open(const char *path, ct_source_format format, ct__depth depth, ct__bag **out, ct_err *err);
 void ct__bag_close(ct__bag *bag);
 /* Messages of the connections that are wanted, from the first on; message.connection is its place in the bag. */
 ct_status ct__bag_select(ct__bag *bag, ct_err *err);

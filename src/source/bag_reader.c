@@ -193,7 +193,7 @@ static ct_status reader_open(const char *path, ct_source_format format, const ct
         return ct__no_memory(err, "a bag", 1);
     }
     r->log_slot[0] = r->log_slot[1] = -1;
-    status = ct__bag_open(path, format, 0, &r->bag, err);
+    status = ct__bag_open(path, format, CT__NAMES, &r->bag, err);
     if (status == CT_OK) status = choose_topic(r, options->topic, err);
     if (status == CT_OK) status = make_decoders(r, err);
     if (status == CT_OK && !r->peeked) status = ct__bag_select(r->bag, err);
@@ -359,6 +359,7 @@ static void reader_progress(const void *user, int64_t *bytes, int64_t *size)
 }
 
 const ct__reader_ops ct__bag_reader = {
+    .typed = 1,
     .detect = ct__bag_detect,
     .open = reader_open,
     .free = reader_free,

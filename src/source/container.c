@@ -1,16 +1,15 @@
 /* container.c: connections of a bag's file. */
 #include "source/bag.h"
 
-ct_status ct__container_open(const char *path, const char *file, const ct__container_ops *ops, int compressed,
-                             int count_all, ct__container **out, ct_err *err)
+ct_status ct__container_open(const char *path, const char *file, const ct__container_ops *ops, ct__depth depth,
+                             ct__container **out, ct_err *err)
 {
     ct__container *c = ct__zalloc(1, sizeof *c);
     *out = NULL;
     if (!c) return ct__no_memory(err, "a bag", 1);
     c->ops = ops;
-    c->compressed = compressed;
     ct_status status = ct__bag_file_open(&c->in, path, file, err);
-    if (status == CT_OK) status = ops->open(c, count_all, err);
+    if (status == CT_OK) status = ops->open(c, depth, err);
     if (status != CT_OK) {
         ct__container_free(c);
         return status;

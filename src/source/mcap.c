@@ -407,7 +407,7 @@ static ct_status scan_file(ct__container *c, ct_err *err)
 
 /* ---- The container ---- */
 
-static ct_status mcap_open(ct__container *c, int count_all, ct_err *err)
+static ct_status mcap_open(ct__container *c, ct__depth depth, ct_err *err)
 {
     ct__mcap *m = c->own = ct__zalloc(1, sizeof *m);
     char magic[CT__MCAP_MAGIC];
@@ -419,7 +419,7 @@ static ct_status mcap_open(ct__container *c, int count_all, ct_err *err)
     CT_TRY(ct__bag_file_read(&c->in, 0, magic, CT__MCAP_MAGIC, err));
     if (memcmp(magic, MAGIC, CT__MCAP_MAGIC) != 0)
         return ct_fail(err, CT_E_PARSE, "%s: does not begin as MCAP of version 0 does", c->in.path);
-    CT_TRY(ct__mcap_summary_open(c, count_all, err));
+    CT_TRY(ct__mcap_summary_open(c, depth, err));
     if (!m->indexed) CT_TRY(scan_file(c, err));
     return attach_schemas(c, err);
 }

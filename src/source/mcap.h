@@ -58,7 +58,7 @@ ct_status ct__mcap_schema_read(ct__container *c, ct__stream *s, int64_t size, ct
 ct_status ct__mcap_channel_read(ct__container *c, ct__stream *s, int64_t size, ct_err *err);
 
 /* Use the summary, if there is one: sets m->indexed, adds all chunks to m->merge. */
-ct_status ct__mcap_summary_open(ct__container *c, int count_all, ct_err *err);
+ct_status ct__mcap_summary_open(ct__container *c, ct__depth depth, ct_err *err);
 /* Chunks that hold wanted channels, from the summary, to m->merge. */
 ct_status ct__mcap_summary_select(ct__container *c, ct_err *err);
 ct_ns ct__mcap_stamp(uint64_t stamp);

@@ -125,7 +125,7 @@ static ct_status check_crc(ct__container *c, int64_t from, int64_t to, uint32_t 
 }
 
 /* Where the summary lies, by the footer; *there <- 0: there is no footer, or it names none. */
-static ct_status find_summary(ct__container *c, int count_all, int *there, ct_err *err)
+static ct_status find_summary(ct__container *c, ct__depth depth, int *there, ct_err *err)
 {
     static const int tail = CT__MCAP_HEAD + CT__MCAP_FOOTER_SIZE + CT__MCAP_MAGIC;
     ct__mcap *m = c->own;
@@ -151,7 +151,8 @@ static ct_status find_summary(ct__container *c, int count_all, int *there, ct_er
         CT_TRY(ct__bag_file_read(&c->in, m->data_end - (int64_t)sizeof end, end, sizeof end, err));
         if (end[0] == CT__MCAP_DATA_END && ct__le64(end + 1) == 4) {
             m->data_end -= (int64_t)sizeof end;
-            if (count_all) CT_TRY(check_crc(c, 0, m->data_end, ct__le32(end + CT__MCAP_HEAD), "data section", err));
+            if (depth == CT__COUNTS_AND_CHECKSUMS)
+                CT_TRY(check_crc(c, 0, m->data_end, ct__le32(end + CT__MCAP_HEAD), "data section", err));
         }
     }
     m->summary = (int64_t)start;
@@ -257,20 +258,20 @@ static int is_complete(const ct__container *c, int64_t messages)
     return sum == messages;
 }
 
-ct_status ct__mcap_summary_open(ct__container *c, int count_all, ct_err *err)
+ct_status ct__mcap_summary_open(ct__container *c, ct__depth depth, ct_err *err)
 {
     ct__mcap *m = c->own;
     statistics s = {0};
     int there, outside;
-    CT_TRY(find_summary(c, count_all, &there, err));
-    if (!there) return CT_OK;
+    CT_TRY(find_summary(c, depth, &there, err));
+    if (!there || depth == CT__COUNTS_AND_CHECKSUMS) return CT_OK;
     CT_TRY(pass(c, 1, add_chunk, NULL, err));
     CT_TRY(pass(c, 0, NULL, &s, err));
     if (!c->connections && !(s.seen && !s.messages)) return CT_OK;
     if (s.seen && (s.chunks != m->merge.segments || s.channels != c->connections)) return CT_OK;
     CT_TRY(search_gaps(c, &outside, err));
     if (outside) return CT_OK;
-    if (count_all) {
+    if (depth == CT__COUNTS) {
         if (!s.seen) return CT_OK;
         CT_TRY(pass(c, 0, find_times, NULL, err));
         if (!is_complete(c, s.messages)) return CT_OK;

@@ -479,7 +479,7 @@ static ct_status read_bag_header(ct__container *c, ct_err *err)
     return CT_OK;
 }
 
-static ct_status ros1_open(ct__container *c, int count_all, ct_err *err)
+static ct_status ros1_open(ct__container *c, ct__depth depth, ct_err *err)
 {
     ros1 *bag = c->own = ct__zalloc(1, sizeof *bag);
     if (!bag) return ct__no_memory(err, "a bag", 1);
@@ -487,9 +487,9 @@ static ct_status ros1_open(ct__container *c, int count_all, ct_err *err)
     CT_TRY(ct__stream_new(&bag->inner, err));
     CT_TRY(read_bag_header(c, err));
     if (bag->index) CT_TRY(pass(c, add_chunk, &bag->indexed, err));
-    for (int64_t i = 0; i < bag->merge.segments && bag->indexed && count_all; i++)
+    for (int64_t i = 0; i < bag->merge.segments && bag->indexed && depth != CT__NAMES; i++)
         CT_TRY(find_times(c, bag->merge.segment[i].at, err));
-    if (bag->indexed && (!count_all || is_complete(c))) return CT_OK;
+    if (bag->indexed && (depth == CT__NAMES || is_complete(c))) return CT_OK;
     bag->indexed = 0;
     forget_counts(c);
     c->codecs = 0;

@@ -13,17 +13,12 @@
 
 #include <sqlite3.h>
 #include <sys/stat.h>
-#if COVTUNE_HAS_ZSTD
-#include <zstd.h>
-#endif
 
 typedef struct {
     sqlite3 *db;
     sqlite3_stmt *messages;
     int ready;     /* 1: a row was read and not given yet */
     int64_t bytes; /* of the messages given              */
-    uint8_t *unpacked;
-    int64_t room;
 } sqlite_bag;
 
 static ct_status refuse(const ct__container *c, ct_err *err)
@@ -155,18 +150,11 @@ static ct_status count_messages(ct__container *c, ct_err *err)
     return status;
 }
 
-static ct_status sqlite_open(ct__container *c, int count_all, ct_err *err)
+static ct_status sqlite_open(ct__container *c, ct__depth depth, ct_err *err)
 {
     sqlite_bag *own = c->own = ct__zalloc(1, sizeof *own);
     int topics, messages, definitions;
     if (!own) return ct__no_memory(err, "a bag", 1);
-#if !COVTUNE_HAS_ZSTD
-    if (c->compressed)
-        return ct_fail(err, CT_E_UNSUPPORTED,
-                       "%s: its messages are compressed by zstd, and covtune was built without "
-                       "that library",
-                       c->in.path);
-#endif
     CT_TRY(open_database(c, err));
     CT_TRY(has_table(c, "topics", &topics, err));
     CT_TRY(has_table(c, "messages", &messages, err));
@@ -174,9 +162,9 @@ static ct_status sqlite_open(ct__container *c, int count_all, ct_err *err)
     if (!topics || !messages)
         return ct_fail(err, CT_E_PARSE, "%s: is an SQLite file without the tables topics and messages of a ROS 2 bag",
                        c->in.path);
-    c->codecs = 1u << (c->compressed ? CT__ZSTD : CT__STORED);
+    c->codecs = 1u << CT__STORED;
     CT_TRY(add_topics(c, definitions, err));
-    return count_all ? count_messages(c, err) : CT_OK;
+    return depth != CT__NAMES ? count_messages(c, err) : CT_OK;
 }
 
 /* ---- Messages ---- */
@@ -204,39 +192,6 @@ static ct_status sqlite_select(ct__container *c, ct_ns *start, ct_err *err)
     return CT_OK;
 }
 
-/* A message that is compressed by itself. */
-static ct_status unpack(ct__container *c, ct__message *message, ct_err *err)
-{
-#if COVTUNE_HAS_ZSTD
-    sqlite_bag *own = c->own;
-    ZSTD_DStream *stream = ZSTD_createDStream();
-    ZSTD_inBuffer in = {message->bytes, (size_t)message->size, 0};
-    size_t have = 0, left = 1;
-    ct_status status = stream ? CT_OK : ct__no_memory(err, "a decompressor", 1);
-    while (status == CT_OK && left) {
-        status = have >= (size_t)CT__HELD_MAX
-                     ? ct_fail(err, CT_E_LIMIT, "%s: a message has more than %lld MB", c->in.path,
-                               (long long)(CT__HELD_MAX >> 20))
-                     : ct__grow(&own->unpacked, &own->room, (int64_t)have + 65536, 1, "bytes of messages", err);
-        if (status != CT_OK) break;
-        ZSTD_outBuffer out = {own->unpacked, (size_t)own->room, have};
-        left = ZSTD_decompressStream(stream, &out, &in);
-        const int stuck = out.pos == have && in.pos == in.size;
-        have = out.pos;
-        if (ZSTD_isError(left) || (left && stuck))
-            status = ct_fail(err, CT_E_PARSE, "%s: a message that is compressed by zstd is damaged: %s", c->in.path,
-                             ZSTD_isError(left) ? ZSTD_getErrorName(left) : "it ends early");
-    }
-    ZSTD_freeDStream(stream);
-    message->bytes = own->unpacked;
-    message->size = (int64_t)have;
-    return status;
-#else
-    (void)message;
-    return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune was built without zstd", c->in.path);
-#endif
-}
-
 static ct_status sqlite_next(ct__container *c, ct__message *message, int *more, ct_err *err)
 {
     sqlite_bag *own = c->own;
@@ -252,7 +207,7 @@ static ct_status sqlite_next(ct__container *c, ct__message *message, int *more, 
                              .size = sqlite3_column_bytes(own->messages, 2)};
     if (!data && message->size) return ct__no_memory(err, "SQLite", 1);
     own->bytes += message->size;
-    return c->compressed ? unpack(c, message, err) : CT_OK;
+    return CT_OK;
 }
 
 static double sqlite_progress(const ct__container *c)
@@ -267,15 +222,14 @@ static void sqlite_close(ct__container *c)
     if (!own) return;
     sqlite3_finalize(own->messages);
     sqlite3_close_v2(own->db);
-    free(own->unpacked);
     free(own);
 }
 
 #else
 
-static ct_status sqlite_open(ct__container *c, int count_all, ct_err *err)
+static ct_status sqlite_open(ct__container *c, ct__depth depth, ct_err *err)
 {
-    (void)count_all;
+    (void)depth;
     return ct_fail(err, CT_E_UNSUPPORTED, "%s: is a ROS 2 bag in SQLite, and covtune was built without that library",
                    c->in.path);
 }
