@@ -35,12 +35,17 @@ typedef struct {
 } ct_plugin;
 
 #if defined(__GNUC__)
-#define CT_PLUGIN_EXPORT __attribute__((visibility("default")))
+#define CT_PLUGIN_VISIBLE __attribute__((visibility("default")))
 #else
-#define CT_PLUGIN_EXPORT
+#define CT_PLUGIN_VISIBLE
+#endif
+#ifdef __cplusplus
+#define CT_PLUGIN_EXPORT extern "C" CT_PLUGIN_VISIBLE
+#else
+#define CT_PLUGIN_EXPORT CT_PLUGIN_VISIBLE
 #endif
 
-/* Defines the exported function; `models` is an array of pointers to ct_factor_ops. */
+/* Defines the exported function, in C and C++; `models` is an array of pointers to ct_factor_ops. */
 #define CT_PLUGIN(title, models)                                                                                       \
     CT_PLUGIN_EXPORT const ct_plugin *ct_plugin_describe(void);                                                        \
     const ct_plugin                  *ct_plugin_describe(void)                                                         \
