@@ -96,6 +96,8 @@ static void test_names_of_columns_have_meanings(void)
         {"orientation", CT__MEANS_YAW, NULL},
         {"pose.pose.orientation.w", CT__MEANS_QW, NULL},
         {"q_RS_x", CT__MEANS_QX, NULL},
+        {"q_RS_w []", CT__MEANS_QW, NULL},
+        {"ranges[]", CT__MEANS_NOTHING, NULL},
         {"qz", CT__MEANS_QZ, NULL},
         {"v", CT__MEANS_VX, NULL},
         {"forward velocity", CT__MEANS_VX, NULL},
@@ -199,6 +201,13 @@ static void test_landmarks_and_their_codes_are_found_by_their_names(void)
     import(DRAFT("type: range_bearing", "from: barcode, to: subject", "source: map"), 1, 51);
 }
 
+static void test_one_table_may_hold_several_sensors(void)
+{
+    new_folder("one");
+    write_table("log.csv", "t,odom_v,odom_omega,gps_x,gps_y,gt_x,gt_y,gt_theta", 0, 0.05, 101, "1,0.1,1,2,1,2,0.5");
+    import(DRAFT("velocity: [odom_v, 0, odom_omega]", "position: [gps_x, gps_y]", "yaw: gt_theta"), 1, 51);
+}
+
 static void test_trajectories_in_space_are_recognised(void)
 {
     new_folder("space");
@@ -262,6 +271,7 @@ int main(void)
     RUN(test_words_with_numbers_are_runs);
     RUN(test_folders_with_the_same_files_are_runs);
     RUN(test_landmarks_and_their_codes_are_found_by_their_names);
+    RUN(test_one_table_may_hold_several_sensors);
     RUN(test_trajectories_in_space_are_recognised);
     RUN(test_what_is_not_recognised_is_said);
     RUN(test_recorded_sets_are_drafted_and_imported);

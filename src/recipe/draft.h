@@ -55,6 +55,7 @@ typedef struct {
     const char      *file;     /* one of the files                                           */
     ct_source_format format;
     const char      *topic, *type, *each, *where; /* of bags                                 */
+    const char      *kind;     /* "truth", "gps", "odom": the columns of a table that are named so; NULL: all others */
     const char      *field[CT__MEANS_COUNT];      /* its name, or NULL                       */
     const char      *unit[CT__MEANS_COUNT];       /* written, or guessed by its size; NULL   */
     int              guessed[CT__MEANS_COUNT];    /* the unit is a guess                     */
@@ -94,6 +95,9 @@ ct_status ct__draft_inspect(ct__draft *d, const ct__draft_group *group);
 /* The meaning of a name; *unit is that of its ending ("heading_deg"), or NULL. */
 ct__meaning ct__draft_meaning(const char *name, const char **unit);
 /* Does the text have one of these words, with blanks between? Words of names are cut at what is no letter. */
+#define CT__DRAFT_TRUTH_WORDS    "truth groundtruth gt mocap vicon optitrack reference ground"
+#define CT__DRAFT_ODOMETRY_WORDS "odom odometry wheel wheels encoder encoders vo vio slam rgbdslam orb estimate est"
+#define CT__DRAFT_GPS_WORDS      "gps gnss"
 int  ct__draft_has_word(const char *text, const char *words);
 void ct__draft_roles(ct__draft *d);
 

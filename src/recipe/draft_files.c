@@ -264,6 +264,34 @@ static ct_status group_by_number(const files *f, ct__draft_group *group, int32_t
     return status;
 }
 
+/* ---- bags are runs ---- */
+
+static const char *bag_ending(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && ct__word_find("mcap bag db3", dot + 1) >= 0 ? dot : "";
+}
+
+/* Bags of one folder and ending, whatever they are called: "{run}.mcap". */
+static ct_status group_bags(files *f, ct__draft_group *group, int32_t *groups)
+{
+    char mine[PATH_SIZE], other[PATH_SIZE];
+    int numbers = 1;
+    if (f->count < 2 || !*bag_ending(f->path[0])) return CT_OK;
+    mask(f->path[0], mine);
+    for (int32_t i = 0; i < f->count; i++) {
+        if (strchr(f->path[i], '/') || strcmp(bag_ending(f->path[i]), bag_ending(f->path[0]))) return CT_OK;
+        mask(f->path[i], other);
+        numbers = numbers && !strcmp(mine, other);
+    }
+    if (numbers) return CT_OK; /* which say more */
+    const char *pattern = ct__draft_print(f->d, "{run}%s", bag_ending(f->path[0]));
+    if (!pattern) return CT_E_MEMORY;
+    group[(*groups)++] = (ct__draft_group){pattern, f->whole[0]};
+    f->count = 0;
+    return CT_OK;
+}
+
 /* ---- words that are runs ---- */
 
 /* The part p of a file's name, between - _ and . and before its ending; 0: there is none, or it has no digit. */
@@ -411,6 +439,7 @@ ct_status ct__draft_groups(ct__draft *d, const char *const path[], int32_t paths
     if (status == CT_OK && folders_are_runs(f))
         status = group_by_folder(f, *out, count);
     else {
+        if (status == CT_OK) status = group_bags(f, *out, count);
         if (status == CT_OK) status = group_by_token(f, *out, count);
         if (status == CT_OK) status = group_by_number(f, *out, count);
     }

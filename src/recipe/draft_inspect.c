@@ -43,6 +43,15 @@ static const char *quoted(ct__draft *d, const char *name)
     return ct__draft_print(d, plain ? "%s" : "`%s`", name);
 }
 
+/* Which columns of a table belong together: those named for the truth, for the GPS, for the odometry, and the rest. */
+static const char *kind_of(const char *name)
+{
+    return ct__draft_has_word(name, CT__DRAFT_TRUTH_WORDS)      ? "truth"
+           : ct__draft_has_word(name, CT__DRAFT_GPS_WORDS)      ? "gps"
+           : ct__draft_has_word(name, CT__DRAFT_ODOMETRY_WORDS) ? "odom"
+                                                                : NULL;
+}
+
 static ct_status take_field(ct__draft *d, ct__draft_source *s, const ct_source_field *field, size_t prefix)
 {
     const char *unit;
@@ -102,6 +111,9 @@ static ct_status take_fields(ct__draft *d, ct__draft_source *s, const ct_source 
     for (int32_t i = 0; i < fields; i++) {
         const ct_source_field *f = ct_source_field_at(source, i);
         names += f->name[0] != '#';
+        const char *unit;
+        const int time = !s->topic && ct__draft_meaning(f->name, &unit) == CT__MEANS_TIME;
+        if (!s->topic && !time && s->kind != kind_of(f->name)) continue; /* literals: one of each */
         if (!strncmp(f->name, prefix, length)) CT_TRY(take_field(d, s, f, length));
     }
     if (!names) name_by_count(s, fields);
@@ -245,21 +257,26 @@ static ct_status look(ct__draft *d, ct__draft_source *s, const ct_source_options
 
 /* ---- tables ---- */
 
-static ct_status inspect_table(ct__draft *d, const ct__draft_group *g)
+/* One source of the columns of a kind; none if they have no meaning. */
+static ct_status inspect_columns(ct__draft *d, const ct__draft_group *g, const char *kind)
 {
     ct_err why = {0};
     ct_source *source;
     ct_source_options options = ct_source_defaults();
-    ct__draft_source s = {.pattern = g->pattern, .file = g->file, .format = CT_SOURCE_AUTO, .period_s = NAN};
+    ct__draft_source s = {.pattern = g->pattern, .file = g->file, .format = CT_SOURCE_AUTO, .kind = kind};
+    int meanings = 0;
+    s.period_s = NAN;
     const ct_status opened = ct_source_open(g->file, &options, &source, &why);
     if (opened == CT_E_MEMORY) return ct__no_memory(d->err, "sources", 1);
-    if (opened != CT_OK) return ct__draft_note(d, why.text);
+    if (opened != CT_OK) return kind ? CT_OK : ct__draft_note(d, why.text);
     const int32_t fields = ct_source_fields(source);
     const char *first = fields ? ct_source_field_at(source, 0)->name : "";
     const int graph = fields == 11 && !strcmp(first, "tag"); /* g2o's own columns */
     ct_status status = graph ? CT_OK : take_fields(d, &s, source, "");
     ct_source_free(source);
     CT_TRY(status);
+    for (int m = 0; m < CT__MEANS_COUNT; m++) meanings += m != CT__MEANS_TIME && ct__draft_has(&s, (ct__meaning)m);
+    if (kind && !meanings) return CT_OK;
     if (graph)
         s.role = CT__DRAFT_GRAPH;
     else
@@ -268,6 +285,21 @@ static ct_status inspect_table(ct__draft *d, const ct__draft_group *g)
     if (ct__draft_has(&s, CT__MEANS_MATRIX) && !s.has_time)
         s.has_time = 1, s.format = CT_SOURCE_KITTI; /* line by line */
     return add_source(d, &s);
+}
+
+static ct_status inspect_table(ct__draft *d, const ct__draft_group *g)
+{
+    static const char *const KIND[] = {"odom", "gps", "truth"};
+    const int64_t before = d->sources;
+    for (int k = 0; k < 3; k++) CT_TRY(inspect_columns(d, g, kind_of(KIND[k])));
+    const int64_t kinds = d->sources;
+    CT_TRY(inspect_columns(d, g, NULL));
+    const ct__draft_source *rest = d->sources > kinds ? &d->source[d->sources - 1] : NULL;
+    int meanings = 0;
+    for (int m = 0; rest && m < CT__MEANS_COUNT; m++)
+        meanings += m != CT__MEANS_TIME && ct__draft_has(rest, (ct__meaning)m);
+    if (rest && !meanings && kinds > before) d->sources--; /* the kinds have all columns */
+    return CT_OK;
 }
 
 /* ---- bags ---- */
@@ -337,6 +369,7 @@ static ct_status inspect_topic(ct__draft *d, const ct__draft_group *g, const ct_
     status = take_fields(d, &s, source, transforms ? "transforms[]." : "");
     ct_source_free(source);
     CT_TRY(status);
+    if (is_type(t->type, "NavSatFix")) s.where = "status.status >= 0"; /* else there is no fix */
     if (transforms) return strstr(s.topic, "static") ? add_source(d, &s) : inspect_transforms(d, g, &s);
     const double period_s = s.period_s;
     CT_TRY(look(d, &s, &options));

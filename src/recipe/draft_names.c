@@ -184,7 +184,8 @@ ct__meaning ct__draft_meaning(const char *name, const char **unit)
 {
     words w = cut(name);
     *unit = NULL;
-    if (!w.count || strstr(name, "[]")) return CT__MEANS_NOTHING;
+    const char *array = strstr(name, "[]"); /* but "q_RS_w []" has no unit, as EuRoC writes it */
+    if (!w.count || (array && (array == name || array[-1] != ' '))) return CT__MEANS_NOTHING;
     if (w.count > 1 && (*unit = unit_of(w.word[w.count - 1])))
         w.count--;
     else if (w.count > 1 && is_one_of(w.word[w.count - 1], "m s"))

@@ -3,14 +3,12 @@
 
 #include <math.h>
 
-#define TRUTH_WORDS    "truth groundtruth gt mocap vicon optitrack reference ground"
-#define ODOMETRY_WORDS "odom odometry wheel wheels encoder encoders vo vio slam rgbdslam orb estimate est"
-#define OTHER_WORDS    "filtered map amcl" /* topics that another program computed */
+#define OTHER_WORDS "filtered map amcl" /* topics that another program computed */
 
 static int is_named(const ct__draft_source *s, const char *words)
 {
     if (s->topic) return ct__draft_has_word(s->topic, words) || (s->each && ct__draft_has_word(s->type, words));
-    return ct__draft_has_word(s->pattern, words);
+    return s->kind ? ct__draft_has_word(s->kind, words) : ct__draft_has_word(s->pattern, words);
 }
 
 static int has_rotation(const ct__draft_source *s)
@@ -57,7 +55,7 @@ static ct__draft_role motion_role(ct__draft_source *s)
 static ct__draft_role timed_role(ct__draft_source *s)
 {
     const int transform = s->each != NULL;
-    if (is_named(s, TRUTH_WORDS) && has_position(s)) return CT__DRAFT_TRUTH;
+    if (is_named(s, CT__DRAFT_TRUTH_WORDS) && has_position(s)) return CT__DRAFT_TRUTH;
     if (transform)
         return ct__draft_has_word(s->type, "odom") && ct__draft_has_word(s->type, "base footprint link")
                    ? CT__DRAFT_ODOMETRY_POSE
@@ -74,7 +72,7 @@ static ct__draft_role timed_role(ct__draft_source *s)
         return CT__DRAFT_UNUSED;
     }
     if (has_position(s) && (has_rotation(s) || ct__draft_has(s, CT__MEANS_MATRIX)))
-        return is_named(s, ODOMETRY_WORDS) ? CT__DRAFT_ODOMETRY_POSE : CT__DRAFT_POSE;
+        return is_named(s, CT__DRAFT_ODOMETRY_WORDS) ? CT__DRAFT_ODOMETRY_POSE : CT__DRAFT_POSE;
     if (has_position(s)) return CT__DRAFT_POSITION;
     return has_rotation(s) ? CT__DRAFT_HEADING : CT__DRAFT_UNUSED;
 }
@@ -141,7 +139,7 @@ static void name_sources(ct__draft *d)
         ct__draft_source *s = &d->source[i];
         int before = 0;
         for (int64_t k = 0; k < i; k++) before += !strcmp(NAME[d->source[k].role][0], NAME[s->role][0]);
-        const char *name = s->role == CT__DRAFT_POSITION && is_named(s, "gps gnss") ? "gps" : NAME[s->role][1];
+        const char *name = s->role == CT__DRAFT_POSITION && is_named(s, CT__DRAFT_GPS_WORDS) ? "gps" : NAME[s->role][1];
         snprintf(s->name, sizeof s->name, before ? "%s%d" : "%s", NAME[s->role][0], before + 1);
         if (name[0]) snprintf(s->sensor, sizeof s->sensor, before ? "%s%d" : "%s", name, before + 1);
     }

@@ -280,7 +280,12 @@ static void put_sensor(writer *w, const ct__draft_source *s)
         else
             PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y);
     }
-    if (!is_odometry(s)) ct__text_put(&w->out, "    # mount: [x, y] if the sensor is not at the body's origin\n");
+    if (s->role == CT__DRAFT_GEODETIC)
+        ct__text_put(&w->out,
+                     "    # origin: [latitude, longitude, height] of the truth's zero, if that is not the first fix\n");
+    if (!is_odometry(s))
+        ct__text_printf(&w->out, "    # mount: [x, y%s] if the sensor is not at the body's origin\n",
+                        w->space ? ", z" : "");
 }
 
 /* ---- landmarks ---- */
