@@ -99,7 +99,7 @@ static ct_status fill(const ct__exam *e, const ct__sensor *s, table *t, ct_err *
     for (int32_t k = 0; k < s->samples; k++) {
         double d2 = 0;
         for (int i = 0; i < s->rows; i++)
-            d2 += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->scale[s->sample[k].model][i], 2);
+            d2 += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->sigma[s->sample[k].model][i], 2);
         if (!measure(e, s, &s->sample[k], t->c + (int64_t)k * COVARIATES)) /* as the mean has it */
             memcpy(t->c + (int64_t)k * COVARIATES, t->c + (int64_t)CT_MAX(0, k - 1) * COVARIATES,
                    COVARIATES * sizeof *t->c);

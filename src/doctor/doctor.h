@@ -6,6 +6,7 @@
  *   values.c      measurements as vectors: rows in their units
  *   rows.c        residual of a sample under faults, and its derivatives by them
  *   regress.c     robust regression with standard errors for dependent errors
+ *   instruments.c odometry whose noise is not in what it measures
  *   faults.c      which faults of a sensor the data show, and their size
  *   large.c       units and axes
  *   noise_tests.c, tails.c, depends.c    what remains
@@ -83,6 +84,7 @@ typedef struct {
 } ct__param;
 
 #define CT__MODELS_MAX 16 /* regimes of one sensor */
+#define CT__GROUPS_MAX 32 /* groups of samples with one sigma */
 
 /* Factors of one group of noise models and one measurement model; odometry apart from other relative poses. */
 typedef struct {
@@ -105,6 +107,8 @@ typedef struct {
     ct__param            param[CT__PARAMS_MAX];
     ct__fault            fault;
     int                  estimated; /* 1: most samples are at the estimate  */
+    int                  exact;     /* 1: noise is not in what it measures: instruments.c */
+    uint8_t              still[CT_ROWS_MAX]; /* rows whose measured value does not vary */
     int                  spoiled;   /* 1: a fault makes its other rows meaningless */
     struct ct__fit      *fit;
 } ct__sensor;
@@ -187,7 +191,8 @@ typedef struct {
     int            rows, params;
     const double  *r, *D;   /* samples x rows, samples x rows x params             */
     const int32_t *run;     /* per sample                                          */
-    const int32_t *model;   /* per sample: whose scale it has; NULL: all of one    */
+    int            plain;   /* 1: least squares, but for gross outliers            */
+    const int32_t *group;   /* per sample: whose scale it has; NULL: all of one    */
 } ct__regression;
 
 typedef struct ct__fit {
@@ -196,7 +201,8 @@ typedef struct ct__fit {
     uint8_t use[CT__PARAMS_MAX];
     double  phi[CT__PARAMS_MAX], error[CT__PARAMS_MAX];
     double  covariance[CT__PARAMS_MAX * CT__PARAMS_MAX];
-    double  scale[CT__MODELS_MAX][CT_ROWS_MAX]; /* robust sigma of e                                    */
+    double  scale[CT__GROUPS_MAX][CT_ROWS_MAX]; /* robust sigma of e, of each group of samples           */
+    double  sigma[CT__MODELS_MAX][CT_ROWS_MAX]; /* of each noise model: faults.c                         */
     double  degrees;                            /* of Student's distribution that errors follow          */
     double  wald[CT__PARAMS_MAX];               /* of a parameter that is not in use: phi / error if it were */
     double  effect[CT__PARAMS_MAX];             /* of the same: rms of D phi in sigmas                   */
@@ -220,6 +226,10 @@ int    ct__invert(int n, double *A); /* symmetric positive definite, in place; 0
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
 void      ct__find_centre(const ct__exam *e, ct__sensor *s);
+/* instruments.c */
+int  ct__is_exact(const ct__exam *e, const ct__sensor *s, int32_t count, const int32_t *from, const double *residual);
+void ct__use_measured(const ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t count, const int32_t *from,
+                      double *D);
 ct_status ct__find_large_faults(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err);

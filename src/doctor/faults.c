@@ -14,8 +14,12 @@
 
 #define STEPS        8    /* of Gauss-Newton                                                             */
 #define SETTLED      0.02 /* standard errors                                                             */
-#define EFFECT       0.05 /* sigmas: a smaller error does not matter                                     */
-#define EFFECT_STEP  0.02 /* of odometry, whose errors add up                                            */
+#define EFFECT       0.1  /* sigmas: a smaller error does not matter                                     */
+#define EFFECT_STEP  0.03 /* of odometry, whose errors add up                                            */
+#define BIN_LEAST    150  /* samples of a group                                                          */
+#define TURN         4.0  /* m^2 a rad^2, where motion is measured as one number                          */
+#define STILL        0.02 /* of the sigma of a row: a row that varies by less has no scale               */
+#define SCALE_MOST   4.0  /* a factor beyond is no scale of this row                                     */
 #define BESIDE       2.5  /* standard errors: the other coordinates of a displacement that was found     */
 #define CAUTION      0.02 /* of the level, where many small samples are tested together                  */
 
@@ -25,7 +29,8 @@ typedef struct {
     ct__sensor *s;
     int32_t     recording; /* -1: all */
     double     *r, *D, *w;
-    int32_t    *run, *model, *from; /* from: index of the sample */
+    int32_t    *run, *group, *from; /* from: index of the sample */
+    double     *room;
     int32_t     count;
 } table;
 
@@ -35,7 +40,8 @@ static void free_table(table *t)
     free(t->D);
     free(t->w);
     free(t->run);
-    free(t->model);
+    free(t->group);
+    free(t->room);
     free(t->from);
 }
 
@@ -46,14 +52,68 @@ static ct_status new_table(table *t, ct_err *err)
     t->w = ct__zalloc(n * CT_ROWS_MAX, sizeof *t->w);
     t->D = ct__zalloc(n * rows * CT_MAX(1, t->s->params), sizeof *t->D);
     t->run = ct__zalloc(n, sizeof *t->run);
-    t->model = ct__zalloc(n, sizeof *t->model);
+    t->group = ct__zalloc(n, sizeof *t->group);
+    t->room = ct__zalloc(n, sizeof *t->room);
     t->from = ct__zalloc(n, sizeof *t->from);
-    if (!t->r || !t->D || !t->w || !t->run || !t->model || !t->from) {
+    if (!t->r || !t->D || !t->w || !t->run || !t->group || !t->room || !t->from) {
         free_table(t);
         *t = (table){0};
         return ct__no_memory(err, "samples", n);
     }
     return CT_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* How much a sample has to measure: its motion or its range; of absolute values nothing. By true and measured values
+ * alike: groups by one of them would choose the errors of the other. */
+static double activity(const table *t, int32_t k)
+{
+    const ct__sensor *s = t->s;
+    const ct__sample *q = &s->sample[t->from[k]];
+    double            square = 0, w[CT_ROWS_MAX] = {0};
+    if (!s->measured || (s->tied && s->ops->arity == 1 && s->measured == 1 && s->ops->field[0] != CT_R1)) return 0;
+    ct__value_of(s, ct_graph_factor(t->e->sequence[q->sequence].seq->graph, q->factor).z, w);
+    for (int i = 0; i < s->rows; i++) {
+        const double h = t->w[(int64_t)k * CT_ROWS_MAX + i];
+        square += (ct__row_turns(s, i) ? TURN : 1) * (w[i] * w[i] + h * h);
+    }
+    return square;
+}
+
+/* Groups of samples with sigmas of their own: of each noise model, and of each by its activity. Errors often grow with
+ * motion. One sigma for all, that of a robot at rest, would take what moves for outliers, and nothing else tells
+ * scales and delays. */
+static void group_samples(table *t)
+{
+    const ct__sensor *s = t->s;
+    const int bins = CT_MAX(1, CT_MIN(CT_MIN(5, CT__GROUPS_MAX / CT_MAX(1, s->models)), t->count / BIN_LEAST));
+    double    edge[CT__GROUPS_MAX];
+    for (int32_t k = 0; k < t->count; k++) t->room[k] = activity(t, k);
+    qsort(t->room, (size_t)t->count, sizeof *t->room, compare);
+    for (int b = 0; b + 1 < bins; b++) edge[b] = t->room[(int64_t)(b + 1) * t->count / bins];
+    for (int32_t k = 0; k < t->count; k++) {
+        const double a = activity(t, k);
+        int          b = 0;
+        while (b + 1 < bins && a > edge[b]) b++;
+        t->group[k] = s->sample[t->from[k]].model * bins + b;
+    }
+}
+
+/* May parameter j be looked for? Scales of rows that are constant, as a velocity that is always 0, are none. Where the
+ * truth does not know headings, residuals at the estimate show delays and scales of lengths alone. Commanded velocities
+ * are zero at rest: they have no bias. */
+static int is_open(const ct__sensor *s, int j)
+{
+    const ct__fault_kind kind = s->param[j].kind;
+    if (kind == CT__FAULT_SCALE && s->still[s->param[j].row]) return 0;
+    if (s->exact && (kind == CT__FAULT_MOUNT || (kind == CT__FAULT_BIAS && !ct__row_turns(s, s->param[j].row)))) return 0;
+    if (!s->estimated) return 1;
+    return kind == CT__FAULT_DELAY || (kind == CT__FAULT_SCALE && !ct__row_turns(s, s->param[j].row));
 }
 
 static void fill(table *t, const ct__fault *f)
@@ -67,10 +127,14 @@ static void fill(table *t, const ct__fault *f)
         if (!ct__sample_row(t->e, s, q, f, t->r + n * s->rows, t->D + n * s->rows * s->params, t->w + n * CT_ROWS_MAX))
             continue;
         t->run[n] = q->sequence;
-        t->model[n] = q->model;
         t->from[n] = k;
         t->count++;
     }
+    if (s->exact) ct__use_measured(t->e, s, f, t->count, t->from, t->D);
+    for (int64_t n = 0; n < (int64_t)t->count * s->rows; n++)
+        for (int j = 0; j < s->params; j++)
+            if (!is_open(s, j)) t->D[n * s->params + j] = 0;
+    group_samples(t);
 }
 
 static ct_status regress(const table *t, int screen, ct__fit *fit, ct_err *err)
@@ -81,7 +145,8 @@ static ct_status regress(const table *t, int screen, ct__fit *fit, ct_err *err)
                               .r = t->r,
                               .D = t->D,
                               .run = t->run,
-                              .model = t->model};
+                              .plain = t->s->exact,
+                              .group = t->group};
     return screen ? ct__screen(&g, fit, err) : ct__regress(&g, fit, err);
 }
 
@@ -104,13 +169,12 @@ static ct_status settle(table *t, int screen, ct__fit *fit, ct__fault *f, ct_err
 
 static double least_effect(const ct__sensor *s) { return s->odometry ? EFFECT_STEP : EFFECT; }
 
-/* A drift of the clock without a delay is chosen only if it is much better: with both, delay first. */
 static int choose(const table *t, const ct__fit *fit)
 {
     const ct__sensor *s = t->s;
     int               best = -1;
     for (int j = 0; j < s->params; j++) {
-        if (fit->use[j] || fit->effect[j] < least_effect(s)) continue;
+        if (fit->use[j] || !is_open(s, j) || fit->effect[j] < least_effect(s)) continue;
         if (ct__student_tail(fit->wald[j], fit->degrees) > t->e->alpha) continue;
         if (best < 0 || fabs(fit->wald[j]) > fabs(fit->wald[best])) best = j;
     }
@@ -136,7 +200,8 @@ static int add_beside(const ct__sensor *s, ct__fit *fit)
     int added = 0;
     for (int j = 0; j < s->params; j++)
         for (int k = 0; k < s->params; k++)
-            if (fit->use[j] == 1 && !fit->use[k] && belong_together(s, j, k) && fabs(fit->wald[k]) > BESIDE)
+            if (fit->use[j] == 1 && !fit->use[k] && is_open(s, k) && belong_together(s, j, k) &&
+                fabs(fit->wald[k]) > BESIDE)
                 fit->use[k] = 2, added = 1;
     return added;
 }
@@ -170,7 +235,7 @@ static ct_status choose_by_recording(table *all, ct__fit *fit, const ct__fault *
     for (int j = 0; status == CT_OK && count > 1 && j < s->params; j++) {
         const ct__fault_kind kind = s->param[j].kind;
         if (fit->use[j] || (kind != CT__FAULT_DELAY && kind != CT__FAULT_BIAS && kind != CT__FAULT_SCALE)) continue;
-        if (sqrt(effect[j] / count) < 3 * least_effect(s)) continue;
+        if (!is_open(s, j) || sqrt(effect[j] / count) < 3 * least_effect(s)) continue;
         if (ct__chi_squared_tail(sum[j], count) < CAUTION * all->e->alpha && (best < 0 || sum[j] > sum[best])) best = j;
     }
     if (best >= 0) fit->use[best] = 3, *found = 1;
@@ -186,8 +251,10 @@ static int drop(const table *t, const ct__fault *f, ct__fit *fit)
     double            ratio = INFINITY;
     for (int j = 0; j < s->params; j++) {
         if (fit->use[j] != 1) continue;
-        const double now = fabs(ct__fault_value(s, f, j)) / fit->error[j];
+        const int    wild = s->param[j].kind == CT__FAULT_SCALE && fabs(log(f->scale[s->param[j].row])) > log(SCALE_MOST);
+        const double now = wild ? 0 : fabs(ct__fault_value(s, f, j)) / fit->error[j];
         if (ct__student_tail(now, fit->degrees) < t->e->alpha || now >= ratio) continue;
+        if (wild) t->s->still[s->param[j].row] = 1;
         ratio = now;
         worst = j;
     }
@@ -223,6 +290,10 @@ static ct_status select_faults(table *t, ct__fit *fit, ct__fault *f, ct_err *err
     for (int j = 0; j < t->s->params; j++) /* a frame that large faults began with */
         if (t->s->param[j].kind == CT__FAULT_FRAME && fabs(ct__fault_value(t->s, f, j)) > 0) fit->use[j] = 1;
     CT_TRY(settle(t, 1, fit, f, err));
+    if (t->s->odometry && ct__is_exact(t->e, t->s, t->count, t->from, fit->e)) {
+        t->s->exact = 1;
+        CT_TRY(settle(t, 1, fit, f, err));
+    }
     for (int i = 0; i < t->s->params; i++) {
         const int j = choose(t, fit);
         if (j < 0) break;
@@ -303,6 +374,25 @@ static void take_errors(const table *t, const by_recording *b, ct__fit *fit)
     }
 }
 
+/* Robust sigmas of each noise model. */
+static void find_sigmas(table *t, ct__fit *fit)
+{
+    const ct__sensor *s = t->s;
+    for (int32_t m = 0; m < s->models; m++)
+        for (int i = 0; i < s->rows; i++) {
+            int64_t n = 0;
+            double  square = 0;
+            for (int32_t k = 0; k < t->count; k++) {
+                if (s->sample[t->from[k]].model != m) continue;
+                t->room[n++] = fit->e[(int64_t)k * s->rows + i];
+                square += t->room[n - 1] * t->room[n - 1];
+            }
+            fit->sigma[m][i] = n ? ct__robust_sigma(n, t->room) : 1;
+            if (!(fit->sigma[m][i] > 1e-6 * sqrt(square / (double)CT_MAX(1, n))))
+                fit->sigma[m][i] = square > 0 ? sqrt(square / (double)n) : 1;
+        }
+}
+
 /* Mean of a fault over recordings, its error and the spread beyond errors; 1: recordings differ. */
 static int compare_recordings(const table *t, const ct__fit *fit, by_recording *b, int j)
 {
@@ -357,7 +447,7 @@ static ct_status show(const table *t, const ct__fit *fit, const ct__fault *f, in
     ct_status         status = x && y ? CT_OK : ct__no_memory(err, "samples", t->count);
     for (int32_t k = 0; k < t->count; k++)
         for (int i = 0; i < n; i++) {
-            const double d = t->D[((int64_t)k * n + i) * p + j] / fit->scale[t->model[k]][i];
+            const double d = t->D[((int64_t)k * n + i) * p + j] / fit->scale[t->group[k]][i];
             most[i] += d * d;
         }
     for (int i = 1; i < n; i++)
@@ -463,6 +553,27 @@ static ct_status report_all(table *t, const ct__fit *fit, const ct__fault *f, co
     return CT_OK;
 }
 
+/* Rows of the measured value that do not vary, and whether residuals are at the estimate. */
+static void describe(const ct__exam *e, ct__sensor *s)
+{
+    double  sum[CT_ROWS_MAX] = {0}, square[CT_ROWS_MAX] = {0};
+    int64_t estimated = 0;
+    for (int32_t k = 0; k < s->samples; k++) {
+        const ct_sequence *seq = e->sequence[s->sample[k].sequence].seq;
+        const ct_factor    f = ct_graph_factor(seq->graph, s->sample[k].factor);
+        double             w[CT_ROWS_MAX] = {0}, r[CT_ROWS_MAX];
+        if (s->measured) ct__value_of(s, f.z, w);
+        for (int i = 0; i < s->rows; i++) sum[i] += w[i], square[i] += w[i] * w[i];
+        estimated += !ct__truth_residual(seq, s->sample[k].factor, r);
+    }
+    for (int i = 0; i < s->rows; i++) {
+        const double n = CT_MAX(1, s->samples), mean = sum[i] / n;
+        const double sigma = ct_noise_sigma(ct_noise_get(e->dataset->noise, s->model[0]), i);
+        s->still[i] = s->measured && sqrt(fmax(0, square[i] / n - mean * mean)) < STILL * sigma;
+    }
+    s->estimated = 2 * estimated > s->samples;
+}
+
 /* Frames turn about the middle of the poses: about a far origin, turns and shifts would be one. */
 void ct__find_centre(const ct__exam *e, ct__sensor *s)
 {
@@ -481,6 +592,7 @@ ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
 {
     table        t = {.e = e, .s = s, .recording = -1};
     by_recording by = {0};
+    describe(e, s);
     CT_TRY(new_table(&t, err));
     s->fit = ct__zalloc(1, sizeof *s->fit);
     ct_status status = s->fit ? CT_OK : ct__no_memory(err, "fits", 1);
@@ -490,6 +602,7 @@ ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
         if (status == CT_OK) status = split_recordings(&t, s->fit, &s->fault, &by, err);
         if (status == CT_OK) status = report_all(&t, s->fit, &s->fault, &by, err);
         if (status == CT_OK) take_errors(&t, &by, s->fit);
+        if (status == CT_OK) find_sigmas(&t, s->fit);
         for (int32_t k = 0; k < t.count; k++) s->sample[k] = s->sample[t.from[k]]; /* those that have residuals */
         s->samples = t.count;
     } else {

@@ -144,6 +144,19 @@ static int is_explained(const ct_diagnosis *d, const ct_correction *c)
     return 0;
 }
 
+static void drop_unexplained(ct_diagnosis *d, const ct_recipe *recipe)
+{
+    int32_t n = 0;
+    ct__assign_corrections(d, recipe);
+    for (int32_t k = 0; k < d->corrections; k++) d->correction_error[k] *= is_explained(d, &d->correction[k]) ? 1 : NAN;
+    for (int32_t k = 0; k < d->corrections; k++) {
+        if (isnan(d->correction_error[k])) continue;
+        d->correction_error[n] = d->correction_error[k];
+        d->correction[n++] = d->correction[k];
+    }
+    d->corrections = n;
+}
+
 /* Without faults that do not remain, and corrections that no finding explains. */
 static ct_status tidy(ct_diagnosis **all, const ct_recipe *recipe, ct_err *err)
 {
@@ -151,17 +164,12 @@ static ct_status tidy(ct_diagnosis **all, const ct_recipe *recipe, ct_err *err)
     ct_status status = e.out ? CT_OK : ct__no_memory(err, "diagnoses", 1);
     for (int32_t i = 0; status == CT_OK && i < (*all)->findings.count; i++)
         if (remains(&(*all)->findings.item[i])) status = take(&e, *all, i, err);
-    for (int32_t pass = 0; status == CT_OK && pass < 2; pass++) {
-        const int32_t n = pass ? e.out->corrections : (*all)->corrections;
-        if (pass) ct__assign_corrections(e.out, recipe), e.out->corrections = 0;
-        for (int32_t k = 0; status == CT_OK && k < n; k++) {
-            const ct_correction c = pass ? e.out->correction[k] : (*all)->correction[k];
-            const double        error = pass ? e.out->correction_error[k] : (*all)->correction_error[k];
-            if (pass && !is_explained(e.out, &c)) continue;
-            status = ct__report_correction(&e, NULL, -1, c.kind, c.count, c.value, error, err);
-            if (status == CT_OK) e.out->correction[e.out->corrections - 1] = c;
-        }
+    for (int32_t k = 0; status == CT_OK && k < (*all)->corrections; k++) {
+        const ct_correction *c = &(*all)->correction[k];
+        status = ct__report_correction(&e, NULL, -1, c->kind, c->count, c->value, (*all)->correction_error[k], err);
+        if (status == CT_OK) e.out->correction[k] = *c;
     }
+    if (status == CT_OK) drop_unexplained(e.out, recipe);
     if (status != CT_OK) {
         ct_diagnosis_free(e.out);
         return status;

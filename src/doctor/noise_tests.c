@@ -26,7 +26,7 @@
 
 static double whitened(const ct__sensor *s, int32_t k, int i)
 {
-    return s->fit->e[(int64_t)k * s->rows + i] / s->fit->scale[s->sample[k].model][i];
+    return s->fit->e[(int64_t)k * s->rows + i] / s->fit->sigma[s->sample[k].model][i];
 }
 
 /* ---- Measurements of one target, in order ------------------------------------------------------- */
@@ -159,7 +159,7 @@ static correlation correlate_rows(const ct__sensor *s, const double *u, double *
     correlation c = {0};
     *count = 0;
     for (int32_t k = 0; k < s->samples; k++) {
-        const double *v = u + (int64_t)k * n, *scale = s->fit->scale[s->sample[k].model];
+        const double *v = u + (int64_t)k * n, *scale = s->fit->sigma[s->sample[k].model];
         *count += s->fit->weight[k];
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) R[i * n + j] += s->fit->weight[k] * v[i] * v[j] / (scale[i] * scale[j]);
@@ -247,7 +247,7 @@ static ct_status test_repeated(ct__exam *e, ct__sensor *s, const place *p, ct_er
         if (a.var[0] == b.var[0] && !s->odometry) twice += equal_bits(a.z, b.z, ct_factor_z_size(s->ops));
         if (!ct__sample_row(e, s, x, &s->fault, r, NULL, v)) continue;
         if (!ct__sample_row(e, s, y, &s->fault, r, NULL, w)) continue;
-        for (int i = 0; i < s->rows; i++) moved |= fabs(w[i] - v[i]) > MOVED * s->fit->scale[y->model][i];
+        for (int i = 0; i < s->rows; i++) moved |= fabs(w[i] - v[i]) > MOVED * s->fit->sigma[y->model][i];
         repeated += moved;
     }
     if (twice >= TWICE) {
@@ -271,7 +271,7 @@ static ct_status test_populations(ct__exam *e, const ct__sensor *s, ct_err *err)
         if (e->sensor[i].loops && e->sensor[i].fit && !strcmp(e->sensor[i].name, s->name)) loops = &e->sensor[i];
     if (!loops || loops->samples < LOOPS) return CT_OK;
     for (int i = 0; i < s->rows; i++) {
-        const double ratio = log(loops->fit->scale[0][i] / s->fit->scale[0][i]);
+        const double ratio = log(loops->fit->sigma[0][i] / s->fit->sigma[0][i]);
         const double error = 1.17 * sqrt(1.0 / s->samples + 1.0 / loops->samples);
         if (erfc(fabs(ratio) / error / sqrt(2)) < e->alpha && fabs(ratio) > fabs(most)) most = ratio;
     }

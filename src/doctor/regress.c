@@ -24,6 +24,8 @@
 #define TUKEY_STEPS 5
 #define LAGS_MOST   24    /* beyond, scores are summed in blocks                                   */
 #define RIDGE       1e-8  /* of the diagonal of A, where all parameters are fitted                 */
+#define FLOOR       0.4   /* of the row's sigma, for that of a group                               */
+#define PLAIN       15.0  /* sigmas of a row, beyond which least squares give less weight          */
 #define LEAST       0.9   /* of the variance that independent errors would have: less is chance     */
 #define INFLATION   1e6   /* of a variance by other parameters, beyond which it is not determined  */
 
@@ -100,7 +102,7 @@ typedef struct {
 
 static const double *scale_of(const work *w, int32_t k)
 {
-    return w->fit->scale[w->g->model ? w->g->model[k] : 0];
+    return w->fit->scale[w->g->group ? w->g->group[k] : 0];
 }
 
 static void find_residuals(work *w)
@@ -113,21 +115,43 @@ static void find_residuals(work *w)
     }
 }
 
-/* Robust sigmas; where more than half of the residuals are zero the root mean square, or 1. */
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The root mean square of the smaller nine tenths of row i, over all groups. */
+static double trimmed_rms(work *w, int i)
+{
+    const ct__regression *g = w->g;
+    const int32_t         keep = CT_MAX(1, (int32_t)(0.9 * g->samples));
+    double                sum = 0;
+    for (int32_t k = 0; k < g->samples; k++) w->room[k] = fabs(w->fit->e[(int64_t)k * g->rows + i]);
+    qsort(w->room, (size_t)g->samples, sizeof *w->room, compare);
+    for (int32_t k = 0; k < keep; k++) sum += w->room[k] * w->room[k];
+    return sqrt(sum / keep);
+}
+
+/* Robust sigmas. Those of a group are not below a fraction of the row's: steps of a robot at rest, which have hardly
+ * any error, would decide all. Where more than half of the residuals are zero: the root mean square, or 1. */
 static void find_scales(work *w)
 {
     const ct__regression *g = w->g;
-    for (int m = 0; m < CT__MODELS_MAX; m++)
+    double                floor_of[CT_ROWS_MAX];
+    for (int i = 0; i < g->rows; i++) floor_of[i] = (g->plain ? 1 : FLOOR) * trimmed_rms(w, i);
+    for (int m = 0; m < (g->group ? CT__GROUPS_MAX : 1); m++)
         for (int i = 0; i < g->rows; i++) {
             int64_t n = 0;
             double  square = 0;
             for (int32_t k = 0; k < g->samples; k++) {
-                if ((g->model ? g->model[k] : 0) != m) continue;
+                if ((g->group ? g->group[k] : 0) != m) continue;
                 w->room[n++] = w->fit->e[(int64_t)k * g->rows + i];
                 square += w->room[n - 1] * w->room[n - 1];
             }
-            double sigma = n ? ct__robust_sigma(n, w->room) : 1;
+            double sigma = !n ? 1 : g->plain ? floor_of[i] : ct__robust_sigma(n, w->room);
             if (!(sigma > 1e-6 * sqrt(square / (double)CT_MAX(1, n)))) sigma = sqrt(square / (double)CT_MAX(1, n));
+            sigma = fmax(sigma, floor_of[i]);
             w->fit->scale[m][i] = sigma > 0 ? sigma : 1;
         }
 }
@@ -144,10 +168,11 @@ static void find_weights(work *w, int tukey)
             const double u = w->fit->e[(int64_t)k * g->rows + i] / s[i];
             d2 += u * u;
         }
-        if (!tukey) w->fit->weight[k] = d2 <= k2 ? 1 : sqrt(k2 / d2);
+        if (g->plain) w->fit->weight[k] = d2 <= PLAIN * PLAIN * g->rows ? 1 : PLAIN * sqrt(g->rows / d2);
+        else if (!tukey) w->fit->weight[k] = d2 <= k2 ? 1 : sqrt(k2 / d2);
         else w->fit->weight[k] = d2 < c2 ? (1 - d2 / c2) * (1 - d2 / c2) : 0;
         sum += w->fit->weight[k];
-        slope += tukey && d2 < c2 ? -4 * (1 - d2 / c2) * d2 / (c2 * g->rows) : 0;
+        slope += !g->plain && tukey && d2 < c2 ? -4 * (1 - d2 / c2) * d2 / (c2 * g->rows) : 0;
     }
     w->kappa = sum > 0 ? fmax(0.2, (sum + slope) / sum) : 1;
 }
@@ -363,9 +388,8 @@ static double count_weights(const work *w)
 static void find_candidates(work *w)
 {
     ct__fit     *fit = w->fit;
-    const int    p = w->g->params;
     const double count = count_weights(w);
-    for (int j = 0; j < p; j++) {
+    for (int j = 0; j < w->g->params; j++) {
         int       list[CT__PARAMS_MAX], at = 0;
         double    C[CT__PARAMS_MAX * CT__PARAMS_MAX], phi = 0;
         const int n = list_used(fit, j, list);
@@ -375,7 +399,7 @@ static void find_candidates(work *w)
         for (int i = 0; i < n; i++) phi -= C[at * n + i] * w->b[list[i]];
         const double variance = fmax(LEAST * C[at * n + at], sandwich(w, n, list, C, at, at));
         fit->wald[j] = phi / sqrt(variance);
-        fit->effect[j] = sqrt(w->A[j * p + j] / count) * fabs(phi);
+        fit->effect[j] = fabs(phi) / sqrt(count * C[at * n + at]); /* of what the others do not explain */
     }
 }
 

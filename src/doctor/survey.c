@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #define BLOCK       200   /* samples that stay together when a sensor has too many: neighbours are needed */
-#define MOST        20000 /* samples of a sensor                                                          */
+#define MOST        10000 /* samples of a sensor                                                          */
 #define MOST_BRIEF  4000
 #define GROUP_ENDS  "@#"
 

@@ -156,12 +156,13 @@ static ct_status report(ct__exam *e, const ct__sensor *s, const sample *q, const
     const ct_robust kernel = find_kernel(q, &gain);
     const double    value[] = {(double)kernel.kind, kernel.width};
     if (bad) {
-        const double v[] = {100 * bad->share, bad->size, sqrt(bad->s2) * s->fit->scale[0][0], gain, kernel.width};
+        const double v[] = {100 * bad->share, bad->size, sqrt(bad->s2) * s->fit->sigma[0][0], gain, kernel.width};
         CT_TRY(ct__report(e, s, -1, CT_FINDING_OUTLIERS, 5, v, err));
     } else {
         const double v[] = {tail->degrees, gain, kernel.width};
         CT_TRY(ct__report(e, s, -1, CT_FINDING_HEAVY_TAILS, 3, v, err));
     }
+    if (s->odometry && !bad) return CT_OK; /* its noise depends on motion, as a rule: a kernel would break chains */
     return ct__report_correction(e, s, -1, CT_CORRECT_KERNEL, 2, value, 0, err);
 }
 
@@ -196,7 +197,7 @@ ct_status ct__test_tails(ct__exam *e, ct__sensor *s, ct_err *err)
     if (!q.d2) return ct__no_memory(err, "samples", s->samples);
     for (int32_t k = 0; k < q.n; k++)
         for (int i = 0; i < s->rows; i++)
-            q.d2[k] += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->scale[s->sample[k].model][i], 2);
+            q.d2[k] += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->sigma[s->sample[k].model][i], 2);
     const shape  normal = fit_normal(&q), bad = fit_contaminated(&q), tail = fit_student(&q);
     const double best = fmax(bad.likelihood, tail.likelihood);
     const double ratio = 2 * (best - normal.likelihood) * independent(s, &q);

@@ -183,6 +183,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_FLAG("brief", AT(brief),
                  "one pass over a part of the measurements, without imports: what learn does first"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs), "threads (one a processor)"),
+    CLI_ROW_PLUGIN,
     CLI_ROW_END,
 };
 #undef AT
