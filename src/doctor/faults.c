@@ -111,7 +111,8 @@ static int is_open(const ct__sensor *s, int j)
 {
     const ct__fault_kind kind = s->param[j].kind;
     if (kind == CT__FAULT_SCALE && s->still[s->param[j].row]) return 0;
-    if (s->exact && (kind == CT__FAULT_MOUNT || (kind == CT__FAULT_BIAS && !ct__row_turns(s, s->param[j].row)))) return 0;
+    if (s->exact && kind == CT__FAULT_MOUNT) return 0;
+    if (s->exact && kind == CT__FAULT_BIAS && !ct__row_turns(s, s->param[j].row)) return 0;
     if (!s->estimated) return 1;
     return kind == CT__FAULT_DELAY || (kind == CT__FAULT_SCALE && !ct__row_turns(s, s->param[j].row));
 }
@@ -236,7 +237,8 @@ static ct_status choose_by_recording(table *all, ct__fit *fit, const ct__fault *
         const ct__fault_kind kind = s->param[j].kind;
         if (fit->use[j] || (kind != CT__FAULT_DELAY && kind != CT__FAULT_BIAS && kind != CT__FAULT_SCALE)) continue;
         if (!is_open(s, j) || sqrt(effect[j] / count) < 3 * least_effect(s)) continue;
-        if (ct__chi_squared_tail(sum[j], count) < CAUTION * all->e->alpha && (best < 0 || sum[j] > sum[best])) best = j;
+        if (ct__chi_squared_tail(sum[j], count) > CAUTION * all->e->alpha) continue;
+        if (best < 0 || sum[j] > sum[best]) best = j;
     }
     if (best >= 0) fit->use[best] = 3, *found = 1;
     free_table(&t);
@@ -251,7 +253,8 @@ static int drop(const table *t, const ct__fault *f, ct__fit *fit)
     double            ratio = INFINITY;
     for (int j = 0; j < s->params; j++) {
         if (fit->use[j] != 1) continue;
-        const int    wild = s->param[j].kind == CT__FAULT_SCALE && fabs(log(f->scale[s->param[j].row])) > log(SCALE_MOST);
+        const int    scale = s->param[j].kind == CT__FAULT_SCALE;
+        const int    wild = scale && fabs(log(f->scale[s->param[j].row])) > log(SCALE_MOST);
         const double now = wild ? 0 : fabs(ct__fault_value(s, f, j)) / fit->error[j];
         if (ct__student_tail(now, fit->degrees) < t->e->alpha || now >= ratio) continue;
         if (wild) t->s->still[s->param[j].row] = 1;

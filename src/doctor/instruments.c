@@ -1,7 +1,8 @@
 /* instruments.c: odometry whose noise is not in what it measures.
  *
- * Commanded velocities have no noise; the body does not follow them exactly, and the truth has noise of its own. Measured
- * on true values, their scale would come out too small: noise in the regressor. True on measured values it is right,
+ * Commanded velocities have no noise; the body does not follow them exactly, and the truth has noise of its own.
+ * Measured on true values, their scale would come out too small: noise in the regressor. True on measured values it is
+ * right,
  *
  *     true = c measured - d (rate of measured) + noise,
  *
@@ -13,7 +14,7 @@
 
 #include <math.h>
 
-#define EXACT 0.5 /* differences of measured neighbours over residuals, below which noise is not in the measured values */
+#define EXACT 0.5 /* differences of measured neighbours over residuals, below which noise is not in measured values */
 
 static void measured_value(const ct__exam *e, const ct__sensor *s, const ct__sample *q, double *w)
 {
