@@ -25,6 +25,7 @@ struct ct__folder {
     char *path, *staged, *name; /* name: of the hidden folder in path */
     ct__lock lock;
     int made; /* 1: the folder was made by us */
+    DIR *files; /* of the hidden folder: it can be emptied without memory */
 };
 
 const char *ct__folder_staged(const ct__folder *folder) { return folder->staged; }
@@ -84,19 +85,17 @@ static ct_status check_place(const char *out, ct_err *err)
 
 /* ---- removing ---- */
 
-/* The files of a folder that has no folders, and the folder. */
-static void remove_flat(const char *path)
+/* The files of a folder that has no folders, and the folder. Closes dir, which may be NULL. */
+static void remove_files(DIR *dir, const char *path)
 {
-    DIR *dir = opendir(path);
     const struct dirent *e;
-    while (dir && (e = readdir(dir))) {
-        char *inside = ct__path_join(path, e->d_name);
-        if (inside) unlink(inside); /* fails for . and .. */
-        free(inside);
-    }
+    if (dir) rewinddir(dir);
+    while (dir && (e = readdir(dir))) unlinkat(dirfd(dir), e->d_name, 0); /* fails for . and .. */
     if (dir) closedir(dir);
     rmdir(path);
 }
+
+static void remove_flat(const char *path) { remove_files(opendir(path), path); }
 
 /* What killed imports left: hidden folders and temporary files. The lock is held: no other one is at work. */
 static void remove_left(const char *out)
@@ -133,7 +132,8 @@ static void remove_part(const char *out, const char *part)
 void ct__folder_free(ct__folder *folder)
 {
     if (!folder) return;
-    if (folder->staged) remove_flat(folder->staged);
+    if (folder->staged) remove_files(folder->files, folder->staged);
+    else if (folder->files) closedir(folder->files);
     ct__lock_drop(&folder->lock);
     if (folder->made) rmdir(folder->path); /* if nothing was put there */
     free(folder->path);
@@ -164,7 +164,11 @@ static ct_status make_staged(ct__folder *folder, ct_err *err)
         strcat(strcpy(folder->name, name), STAGE);
         folder->staged = ct__path_join(folder->path, folder->name);
         if (!folder->staged) return ct__no_memory(err, "file names", 1);
-        if (mkdir(folder->staged, 0777) == 0) return CT_OK;
+        if (mkdir(folder->staged, 0777) == 0) {
+            folder->files = opendir(folder->staged);
+            if (folder->files) return CT_OK;
+            return ct_fail(err, ct__io_status(), "%s: %s", folder->staged, strerror(errno));
+        }
         const int why = errno;
         free(folder->name);
         free(folder->staged);
