@@ -251,6 +251,8 @@ typedef struct {
 
 ct_status   ct__streams_make(ct__import *imp);
 void        ct__streams_free(ct__import *imp);
+/* Records that were read and are behind the end count as outside. */
+void        ct__streams_close(ct__import *imp);
 /* Read the next record of a stream into `next` of its channels; at the end it is `ended`. */
 ct_status   ct__stream_advance(ct__import *imp, ct__stream *s);
 /* The stream whose next record is the first in time; NULL: all have ended. */
@@ -301,6 +303,7 @@ typedef struct {
     ct_se3  pose;
     double  regime;
     ct__end end[2];
+    int     gone;       /* 1: it is a factor, or was dropped */
 } ct__relative;
 
 /* A time at which, or a state on which, a relative pose begins or ends. */
@@ -349,13 +352,17 @@ ct_status ct__pending_close(ct__import *imp, int32_t b);
 /* ---- factors: build_factor.c ---- */
 
 ct_status ct__factor_of_pending(ct__import *imp, const ct__pending *p);
-ct_status ct__factor_of_relative(ct__import *imp, const ct__relative *p);
+ct_status ct__factor_of_relative(ct__import *imp, ct__relative *p);
 /* Odometry and velocities between the last state of a body and the new one. */
 ct_status ct__factors_of_step(ct__import *imp, int32_t b, ct_ns t, ct__open *open, int32_t from, int32_t to);
 
 /* ---- relative poses: build_relative.c ---- */
 
 ct_status ct__relatives_read(ct__import *imp);
+/* Once for each relative pose. */
+void      ct__relative_drop(ct__import *imp, ct__relative *r, ct_drop why);
+/* At the end of a recording: those without a state at both ends are outside. */
+void      ct__relatives_close(ct__import *imp);
 
 /* ---- Sequences -------------------------------------------------------------------------------- */
 

@@ -40,7 +40,10 @@ static ct_status push(ct__import *imp, const ct__pending *p)
 
 static void drop(ct__import *imp, const ct__pending *p, ct_drop why)
 {
-    ct__channel_drop(imp, &imp->channel[p->channel], why, 1);
+    if (p->relative >= 0)
+        ct__relative_drop(imp, &imp->relative[p->relative], why);
+    else
+        ct__channel_drop(imp, &imp->channel[p->channel], why, 1);
 }
 
 /* All ends have their state: make the factor. */

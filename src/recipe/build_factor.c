@@ -194,15 +194,17 @@ ct_status ct__factor_of_pending(ct__import *imp, const ct__pending *p)
     }
 }
 
-ct_status ct__factor_of_relative(ct__import *imp, const ct__relative *r)
+ct_status ct__factor_of_relative(ct__import *imp, ct__relative *r)
 {
     ct__channel *c = &imp->channel[r->channel];
     ct__open *open = r->end[0].open == r->end[1].open ? ct__open_find(imp, r->end[0].open) : NULL;
     const int32_t var[2] = {r->end[0].state, r->end[1].state};
     if (!open || (var[0] == var[1])) {
-        ct__channel_drop(imp, c, open ? CT_DROP_FAR : CT_DROP_OUTSIDE, 1);
+        ct__relative_drop(imp, r, open ? CT_DROP_FAR : CT_DROP_OUTSIDE);
         return CT_OK;
     }
+    if (r->gone) return CT_OK;
+    r->gone = 1;
     const ct_factor_ops *ops;
     numbers n = {.n = 0};
     int32_t noise;

@@ -83,7 +83,7 @@ static ct_status visit(ct__import *imp)
         ct__body_advance(imp, b, v->stamp);
         return ct__pending_visit(imp, v);
     }
-    ct__channel_drop(imp, &imp->channel[imp->relative[v->relative].channel], CT_DROP_OUTSIDE, 1);
+    ct__relative_drop(imp, &imp->relative[v->relative], CT_DROP_OUTSIDE);
     return CT_OK;
 }
 
@@ -118,8 +118,11 @@ static ct_status finish(ct__import *imp)
 {
     for (int32_t b = 0; b < imp->bodies; b++) CT_TRY(ct__pending_close(imp, b));
     for (int64_t i = 0; i < imp->pendings; i++)
-        ct__channel_drop(imp, &imp->channel[imp->pending[i].channel], CT_DROP_OUTSIDE, 1);
+        if (imp->pending[i].relative < 0)
+            ct__channel_drop(imp, &imp->channel[imp->pending[i].channel], CT_DROP_OUTSIDE, 1);
     imp->pendings = 0;
+    ct__relatives_close(imp);
+    ct__streams_close(imp);
     while (imp->opens) CT_TRY(ct__opens_finish_first(imp));
     ct__result_recording(imp);
     return CT_OK;

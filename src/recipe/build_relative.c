@@ -7,6 +7,17 @@
 
 #include <math.h>
 
+void ct__relative_drop(ct__import *imp, ct__relative *r, ct_drop why)
+{
+    if (!r->gone) ct__channel_drop(imp, &imp->channel[r->channel], why, 1);
+    r->gone = 1;
+}
+
+void ct__relatives_close(ct__import *imp)
+{
+    for (int64_t i = 0; i < imp->relatives; i++) ct__relative_drop(imp, &imp->relative[i], CT_DROP_OUTSIDE);
+}
+
 static int by_stamp(const void *a, const void *b)
 {
     const ct__visit *x = a, *y = b;

@@ -139,20 +139,24 @@ ct_status ct__result_finish(ct__import *imp)
 
 /* ---- nothing at all ---- */
 
+/* Why nothing of a sensor, or of the truth, can be used. */
+static ct_status without_records(const ct__import *imp, int32_t i, int line)
+{
+    const ct_import_count *n = &imp->result.count[i];
+    if (!n->records)
+        return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: %s: its files have no records", imp->recipe->name, line, n->name);
+    return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: %s: none of its %lld records can be used; %lld of them: %s",
+                   imp->recipe->name, line, n->name, (long long)n->records, (long long)n->dropped[main_reason(n)],
+                   ct_drop_text(main_reason(n)));
+}
+
 ct_status ct__result_nothing(ct__import *imp)
 {
     const ct_recipe *recipe = imp->recipe;
     const int32_t motion = first_motion(recipe), truth = recipe->sensors;
     const ct__seen *a = motion >= 0 ? &imp->seen[motion] : NULL, *b = &imp->seen[truth];
-    if (a && !a->any)
-        return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: sensor %s: none of its %lld records can be used; most: %s",
-                       recipe->name, recipe->sensor[motion].line, recipe->sensor[motion].name,
-                       (long long)imp->result.count[motion].records,
-                       ct_drop_text(main_reason(&imp->result.count[motion])));
-    if (recipe->truth.given && !b->any)
-        return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: truth: none of its %lld records can be used; most: %s",
-                       recipe->name, recipe->truth.line, (long long)imp->result.count[truth].records,
-                       ct_drop_text(main_reason(&imp->result.count[truth])));
+    if (a && !a->any) return without_records(imp, motion, recipe->sensor[motion].line);
+    if (recipe->truth.given && !b->any) return without_records(imp, truth, recipe->truth.line);
     if (a && b->any && (a->first > b->last || b->first > a->last))
         return ct_fail(imp->err, CT_E_EMPTY,
                        "%s:%d: the truth runs from %.3f to %.3f s, sensor %s from %.3f to %.3f s: they have no time in "

@@ -12,13 +12,15 @@ static double value_at(const ct__channel *c, const ct_record *record, ct__role r
     return record->value[c->place[role][i]];
 }
 
+#define VALUE_MAX 1e15 /* m, rad, their rates: what is larger stands for no value, and its products overflow */
+
 /* n numbers of a role. -1, or why they are none. */
 static int take(const ct__channel *c, const ct_record *record, ct__role role, int n, double v[])
 {
     for (int i = 0; i < n; i++) {
         v[i] = value_at(c, record, role, i);
         if (isnan(v[i])) return CT_DROP_MISSING;
-        if (isinf(v[i])) return CT_DROP_NOT_FINITE;
+        if (!(fabs(v[i]) < VALUE_MAX)) return CT_DROP_NOT_FINITE;
     }
     return -1;
 }

@@ -24,9 +24,12 @@ static ct_status new_stream(ct__import *imp, int64_t *capacity, const ct__channe
 {
     CT_TRY(ct__grow(&imp->stream, capacity, imp->streams + 1, sizeof *imp->stream, "streams", imp->err));
     ct__stream *s = &imp->stream[imp->streams++];
-    *s = (ct__stream){
-        .source = source, .body = body, .delay_s = c->corrected.delay_s, .drift = c->corrected.drift,
-        .lonely = lonely, .ordered = !lonely};
+    *s = (ct__stream){.source = source,
+                      .body = body,
+                      .delay_s = c->corrected.delay_s,
+                      .drift = c->corrected.drift,
+                      .lonely = lonely,
+                      .ordered = !c->steady};
     for (int32_t f = 0; f < imp->plan.source[source].files; f++)
         if (ct__recordings_has(imp->recipe, &imp->plan, source, f, imp->r, body))
             CT_TRY(add_number(&s->file, &s->files, f, imp->err));
@@ -257,6 +260,24 @@ ct_status ct__stream_advance(ct__import *imp, ct__stream *s)
     else
         end_stream(imp, s);
     return CT_OK;
+}
+
+void ct__streams_close(ct__import *imp)
+{
+    for (int32_t k = 0; k < imp->streams; k++) {
+        ct__stream *s = &imp->stream[k];
+        ct__sample *sample;
+        uint8_t *took;
+        for (int32_t i = 0; i < s->channels; i++)
+            if (imp->channel[s->channel[i]].has_next)
+                ct__channel_drop(imp, &imp->channel[s->channel[i]], CT_DROP_OUTSIDE, 1);
+        while (s->held && !ct__held_is_empty(s->held)) {
+            ct__held_pop(s->held, &sample, &took);
+            for (int32_t i = 0; i < s->channels; i++)
+                if (took[i]) ct__channel_drop(imp, &imp->channel[s->channel[i]], CT_DROP_OUTSIDE, 1);
+        }
+        close_file(imp, s);
+    }
 }
 
 /* 1 if states are made at the stamps of this stream: at equal stamps it comes first, so that what others measure at
