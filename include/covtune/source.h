@@ -166,7 +166,7 @@ typedef struct {
     int64_t  damaged;         /* bytes at the end that are no whole record: a recording that was cut short */
 } ct_bag;
 
-/* Is the file or folder a bag, by its first bytes? 0 also if it cannot be read. */
+/* Is the file or folder a bag, by its first bytes? 0 also if it cannot be read; -1: there is no memory to tell. */
 int ct_bag_is(const char *path);
 /* Counts and times of all topics: from the index, or by reading the file where there is none. MCAP files of at most
  * 1 GiB are read through, and all their checksums are checked: CT_E_PARSE with what is damaged. CT_E_UNSUPPORTED if the

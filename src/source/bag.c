@@ -367,8 +367,9 @@ static int is_bag(ct_source_format format)
 
 int ct_bag_is(const char *path)
 {
-    ct_source_format format;
-    return ct__source_detect(path, &format, NULL) == CT_OK && is_bag(format);
+    ct_source_format format = CT_SOURCE_AUTO;
+    const ct_status status = ct__source_detect(path, &format, NULL);
+    return status == CT_E_MEMORY ? -1 : status == CT_OK && is_bag(format);
 }
 
 ct_status ct_bag_read(const char *path, ct_bag **out, ct_err *err)

@@ -144,16 +144,19 @@ static int is_array(const char *name)
 }
 
 /* Fields that cannot be shown (arrays of structs by themselves, wide text) have no value. */
-static void select_field(ct_source *source, shown_field *f)
+static ct_status select_field(ct_source *source, shown_field *f, ct_err *err)
 {
     f->elements = is_array(f->field->name) ? SHOWN : 1;
     for (int k = 0; k < SHOWN; k++) {
         f->at[k] = -1;
         if (k >= f->elements) continue;
         char *name = selectable(f->field->name, k);
-        if (ct_source_select_text(source, name, &f->at[k], NULL) != CT_OK) f->at[k] = -1;
+        const ct_status status = ct_source_select_text(source, name, &f->at[k], err);
         free(name);
+        if (status == CT_E_MEMORY) return status;
+        if (status != CT_OK) f->at[k] = -1;
     }
+    return CT_OK;
 }
 
 /* "1.5", or "0.1 0.2 0.3 ..." of an array. The caller frees it. */
@@ -231,11 +234,11 @@ static ct_status describe_topic(const cli_io *io, const char *path, const char *
     if (status != CT_OK) return status;
     const int32_t count = ct_source_fields(source);
     shown_field *f = cli_alloc(count, sizeof *f);
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count && status == CT_OK; i++) {
         f[i].field = ct_source_field_at(source, i);
-        select_field(source, &f[i]);
+        status = select_field(source, &f[i], err);
     }
-    status = ct_source_next(source, &record, &more, err);
+    if (status == CT_OK) status = ct_source_next(source, &record, &more, err);
     cli_status_clear();
     if (status == CT_OK && io->json)
         print_fields_json(path, topic, each, more ? &record : NULL, count, f);

@@ -233,7 +233,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                               path);
         return cli_finish(&io, info_run(&io, path));
     }
-    if (!has_dataset(path) && ct_bag_is(path)) {
+    const int bag = has_dataset(path) ? 0 : ct_bag_is(path);
+    if (bag < 0) cli_check_alloc(NULL);
+    if (bag) {
         if (map || format != CT_FORMAT_AUTO || io.repair)
             return cli_misuse(&io, "--%s is not for a bag, and %s is one",
                               map         ? "map"
