@@ -268,6 +268,26 @@ static void test_graphs_are_made_and_copied(void)
     check_work("sphere", graphs_made_and_copied);
 }
 
+static void tables_written(task *job)
+{
+    ct_tables_options options = ct_tables_defaults(world_kind);
+    char              folder[700];
+    snprintf(folder, sizeof folder, "%s/tables", ct_test_folder());
+    options.duration_s = 2;
+    options.heading = 0.1;
+    STEP(ct_simulate_tables(&options, 1, 1, folder, &job->err));
+    job->answer = 1;
+done:;
+}
+
+static void test_tables_are_written(void)
+{
+    world_kind = CT_SE2;
+    check_work("tables", tables_written);
+    world_kind = CT_SE3;
+    check_work("tables in space", tables_written);
+}
+
 /* ---- solvers ---------------------------------------------------------------------------------- */
 
 static world    the_world;
@@ -413,6 +433,7 @@ int main(void)
     RUN(test_datasets);
     RUN(test_noise_tables);
     RUN(test_graphs_are_made_and_copied);
+    RUN(test_tables_are_written);
     RUN(test_solvers_in_every_order);
     RUN(test_sequences_are_assessed);
     RUN(test_a_run_allocates_nothing);
