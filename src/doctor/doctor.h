@@ -231,6 +231,7 @@ int  ct__is_exact(const ct__exam *e, const ct__sensor *s, int32_t count, const i
 void ct__use_measured(const ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t count, const int32_t *from,
                       double *D);
 ct_status ct__find_large_faults(ct__exam *e, ct__sensor *s, ct_err *err);
+ct_status ct__find_repeated(ct__exam *e, ct__sensor *s, ct_err *err); /* repeated.c */
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_tails(ct__exam *e, ct__sensor *s, ct_err *err);

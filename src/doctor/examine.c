@@ -42,6 +42,26 @@ static ct_status examine_large(ct__exam *e, int *wait, ct_err *err)
     return CT_OK;
 }
 
+/* What a truth that copies a sensor, or that jumps, does to others is no fault of theirs. */
+static void explain_by_truth(ct__exam *e)
+{
+    ct_diagnosis *d = e->out;
+    const int     copies = ct_findings_find(&d->findings, CT_FINDING_TRUTH_COPIES_SENSOR) >= 0;
+    const int     jumps = ct_findings_find(&d->findings, CT_FINDING_TRUTH_JUMPS) >= 0;
+    if (!copies && !jumps) return;
+    for (int32_t i = d->findings.count - 1; i >= 0; i--) {
+        const ct_finding *f = &d->findings.item[i];
+        int               tied = copies;
+        if (ct_finding_get_info(f->code)->topic != CT_TOPIC_SENSORS) continue;
+        if (f->code == CT_FINDING_MEASUREMENTS_REPEATED) continue;
+        for (int32_t k = 0; k < e->sensors && f->subjects; k++)
+            if (e->sensor[k].model[0] == f->subject[0].index)
+                tied |= e->sensor[k].tied || f->code == CT_FINDING_OUTLIERS;
+        if (tied) ct__remove_finding(d, i);
+    }
+    d->corrections = 0;
+}
+
 static ct_status examine_sensors(ct__exam *e, ct_err *err)
 {
     int wait;
@@ -49,19 +69,22 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
     if (wait) return CT_OK;
     for (int32_t i = 0; i < e->sensors; i++) {
         ct__sensor *s = &e->sensor[i];
+        CT_TRY(ct__find_repeated(e, s, err));
         if (s->spoiled) CT_TRY(ct__correct_sensor(e, s, &s->fault, -1, err));
         else CT_TRY(ct__find_faults(e, s, err));
     }
     CT_TRY(ct__correct_frames(e, err));
     CT_TRY(ct__find_common_delay(e, err));
-    for (int32_t i = 0; i < e->sensors; i++) {
+    for (int32_t i = 0; !e->options.brief && i < e->sensors; i++) {
         ct__sensor *s = &e->sensor[i];
         if (!s->fit || s->samples < CT__SAMPLES_LEAST) continue;
         CT_TRY(ct__test_dependence(e, s, err));
         CT_TRY(ct__test_tails(e, s, err));
         CT_TRY(ct__test_noise(e, s, err));
     }
-    return CT_OK;
+    CT_TRY(ct__test_truth(e, err));
+    explain_by_truth(e);
+    return e->options.brief ? CT_OK : ct__test_influence(e, err);
 }
 
 ct_status ct__examine(ct__exam *e, ct_err *err)

@@ -1,5 +1,4 @@
-/* noise_tests.c: errors of rows that correlate, errors that last, measurements that repeat, and two kinds of
- * measurements in one model.
+/* noise_tests.c: errors of rows that correlate, errors that last, and two kinds of measurements in one model.
  *
  * Rows: R is the correlation of whitened errors with the weights of the fit. A full covariance gains -1/2 log det R
  * nats a measurement; N of them give a likelihood ratio, chi-square of n (n - 1) / 2 degrees. Errors of odometry are
@@ -18,9 +17,6 @@
 #define RHO_LAST   0.15
 #define LAGS       64
 #define CLIP       3.0
-#define REPEATED   0.02 /* share of measurements that are equal to the one before                */
-#define TWICE      3    /* records that are there twice, with stamp and value                     */
-#define MOVED      3.0  /* sigmas by which the true value changed meanwhile                      */
 #define RATIO      1.3  /* of sigmas of two populations                                          */
 #define LOOPS      20   /* least number of relative poses that are no odometry                   */
 
@@ -226,39 +222,6 @@ static ct_status test_rows(ct__exam *e, ct__sensor *s, const place *p, ct_err *e
     return report_rows(e, s, c.a, c.b, c.rho, c.gain, err);
 }
 
-/* ---- Repeated measurements -------------------------------------------------------------------- */
-
-static int equal_bits(const double *a, const double *b, int n) { return !memcmp(a, b, (size_t)n * sizeof *a); }
-
-static ct_status test_repeated(ct__exam *e, ct__sensor *s, const place *p, ct_err *err)
-{
-    int64_t pairs = 0, repeated = 0, twice = 0;
-    double  r[CT_ROWS_MAX], w[CT_ROWS_MAX], v[CT_ROWS_MAX];
-    if (!s->measured) return CT_OK;
-    for (int32_t k = 1; k < s->samples; k++) {
-        const ct__sample *x = &s->sample[p[k - 1].at], *y = &s->sample[p[k].at];
-        if (!same(&p[k], &p[k - 1])) continue;
-        const ct_graph *g = e->sequence[y->sequence].seq->graph;
-        const ct_factor a = ct_graph_factor(g, x->factor), b = ct_graph_factor(g, y->factor);
-        int             size = 0, moved = 0;
-        pairs++;
-        for (int i = 0; i < s->measured; i++) size += ct_kind_size(s->ops->field[i]);
-        if (!equal_bits(a.z, b.z, size)) continue;
-        if (a.var[0] == b.var[0] && !s->odometry) twice += equal_bits(a.z, b.z, ct_factor_z_size(s->ops));
-        if (!ct__sample_row(e, s, x, &s->fault, r, NULL, v)) continue;
-        if (!ct__sample_row(e, s, y, &s->fault, r, NULL, w)) continue;
-        for (int i = 0; i < s->rows; i++) moved |= fabs(w[i] - v[i]) > MOVED * s->fit->sigma[y->model][i];
-        repeated += moved;
-    }
-    if (twice >= TWICE) {
-        const double value[] = {(double)twice, 100.0 * (double)twice / (double)s->samples};
-        CT_TRY(ct__report(e, s, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err));
-    }
-    if (repeated < 5 || (double)repeated < REPEATED * (double)pairs) return CT_OK;
-    const double share = 100.0 * (double)repeated / (double)pairs;
-    return ct__report(e, s, -1, CT_FINDING_MEASUREMENTS_REPEATED, 1, &share, err);
-}
-
 /* ---- Two populations -------------------------------------------------------------------------- */
 
 /* Sigmas of relative poses of one model, of neighbours and of others. The logarithm of a robust sigma of N samples has
@@ -286,7 +249,6 @@ ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err)
     ct_status status = p ? CT_OK : ct__no_memory(err, "samples", s->samples);
     if (status == CT_OK) status = test_rows(e, s, p, err);
     if (status == CT_OK) status = test_lasting(e, s, p, err);
-    if (status == CT_OK) status = test_repeated(e, s, p, err);
     if (status == CT_OK && s->odometry) status = test_populations(e, s, err);
     free(p);
     return status;
