@@ -88,12 +88,12 @@ static double fit(const view *v, double p[3])
 {
     double best = cost_at(v, p), at[3] = {p[0], p[1], p[2]};
     for (int step = 0; step < STEPS; step++) {
-        double H[36], g[6], d[6], trace = 0;
+        double H[36], g[6], d[6] = {0}, trace = 0;
         normal_equations(v, at, fmax(0.1 * best / v->count, 1e-6 * v->reach), H, g);
         for (int i = 0; i < v->n; i++) trace += H[7 * i];
         for (int i = 0; i < v->n; i++) H[7 * i] += 1e-4 * trace;
         if (!ct__small_solve(v->n, H, g, d)) break;
-        const double length = sqrt(dot(d, d) * (v->n == 3) + (d[0] * d[0] + d[1] * d[1]) * (v->n == 2));
+        const double length = sqrt(dot(d, d)); /* in the plane the third is 0 */
         const double k = length > v->reach ? v->reach / length : 1;
         for (int i = 0; i < v->n; i++) at[i] -= k * d[i];
         const double cost = cost_at(v, at);
