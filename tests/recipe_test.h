@@ -235,4 +235,21 @@ static const char SPATIAL[] =
     "    states: 600\n"
     "  test: 1/4\n";
 
+/* Files that are graphs already. */
+static const char GRAPHS[] =
+    "format: covtune-recipe\n"
+    "version: 1\n"
+    "sources:\n"
+    "  gt:\n"
+    "    files: gt_{run}.txt\n"
+    "    format: kitti\n"
+    "sequences:\n"
+    "  files: [\"kitti_{run}.g2o\", other.g2o]\n"
+    "  format: g2o\n"
+    "  split_loops: true\n"
+    "truth:\n"
+    "  source: gt\n"
+    "  matrix: [m11, m12, m13, m14, m21, m22, m23, m24, m31, m32, m33, m34]\n"
+    "  axes: camera\n";
+
 #endif

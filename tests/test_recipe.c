@@ -68,6 +68,16 @@ static void test_every_value_of_a_spatial_recipe_is_read(void)
     ct_recipe_free(p);
 }
 
+static void test_every_value_of_a_recipe_of_graphs_is_read(void)
+{
+    ct_recipe *p = parse(GRAPHS);
+    if (!p) return;
+    CHECK(p->sequences.given && p->sequences.files.count == 2 && p->sequences.format == CT_FORMAT_G2O);
+    CHECK(p->sequences.split_loops == 1 && p->sensors == 0 && p->truth.given && p->truth.source == 0);
+    CHECK(p->truth.role[CT__ROLE_MATRIX].count == 12 && p->truth.axes == CT__AXES_CAMERA);
+    ct_recipe_free(p);
+}
+
 static void test_corrections_are_read_as_values(void)
 {
     ct_recipe *p = parse(PLANAR);
@@ -211,6 +221,7 @@ static void test_each_key_that_is_wrong_gives_a_sentence_with_its_line(void)
 {
     mutate_every_line(PLANAR);
     mutate_every_line(SPATIAL);
+    mutate_every_line(GRAPHS);
 }
 
 /* By the table: words that are no choice, numbers outside their range, too many values. */
@@ -245,6 +256,7 @@ static void test_values_outside_their_range_are_refused(void)
 {
     mutate_by_table(PLANAR);
     mutate_by_table(SPATIAL);
+    mutate_by_table(GRAPHS);
 }
 
 /* Lines that cannot be left out, and the line of the sentence: that of the section. */
@@ -404,6 +416,7 @@ int main(void)
 {
     RUN(test_every_value_of_a_planar_recipe_is_read);
     RUN(test_every_value_of_a_spatial_recipe_is_read);
+    RUN(test_every_value_of_a_recipe_of_graphs_is_read);
     RUN(test_corrections_are_read_as_values);
     RUN(test_json_is_read_as_yaml);
     RUN(test_each_key_that_is_wrong_gives_a_sentence_with_its_line);

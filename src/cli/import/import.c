@@ -237,6 +237,7 @@ static cli_exit check_request(const cli_io *io, const import_request *r, int ope
     if (r->schema + r->init + r->check > 1) return cli_misuse(io, "--schema, --init and --check: give one of them");
     if (use && (r->out || (!r->check && (r->only || r->data))))
         return cli_misuse(io, "--%s is not for --%s", r->out ? "out" : r->only ? "only" : "data", use);
+    if (io->json && (r->init || r->schema)) return cli_misuse(io, "--json is not for --%s", use);
     if (r->schema && operands) return cli_misuse(io, "--schema takes no file");
     if (r->init && !operands) return cli_misuse(io, "--init needs FILES: tables, bags or folders");
     if (!r->schema && !operands) return cli_misuse(io, "RECIPE is missing");
