@@ -155,6 +155,7 @@ typedef struct {
     const char *codec; /* "", "lz4", "zstd", or a name that no reader knows        */
     int per_chunk;     /* 0: no chunks                                          */
     int no_summary, no_index, no_crc, no_statistics, data_crc;
+    int no_schemas; /* none in the summary */
     const char *schema;           /* NULL: ros1msg or ros2msg                              */
     const char *text[BAG_TOPICS]; /* definitions; NULL: those of BAG_TOPIC           */
     const char *encoding;         /* NULL: ros1 or cdr                                     */
@@ -167,7 +168,7 @@ static inline void mcap_record(bw *to, int op, const bw *content)
     bw_put(to, content->b, content->n);
 }
 
-static inline void mcap_channels(bw *to, const bag_run *run, const mcap_options *o)
+static inline void mcap_channels(bw *to, const bag_run *run, const mcap_options *o, int schemas)
 {
     const int ros1 = run->encoding == BAG_ROS1;
     for (int t = 0; t < BAG_TOPICS; t++) {
@@ -177,7 +178,7 @@ static inline void mcap_channels(bw *to, const bag_run *run, const mcap_options 
         bw_text(&s, ros1 ? BAG_TOPIC[t].type1 : BAG_TOPIC[t].type2);
         bw_text(&s, o->schema ? o->schema : ros1 ? "ros1msg" : "ros2msg");
         bw_text(&s, text);
-        mcap_record(to, 3, &s);
+        if (schemas) mcap_record(to, 3, &s);
         bw_int(&c, (uint64_t)t + 40, 2);
         bw_int(&c, (uint64_t)t + 1, 2);
         bw_text(&c, BAG_TOPIC[t].topic);
@@ -206,7 +207,7 @@ static inline void mcap_chunk(bw *out, bw *indexes, const bag_run *run, int from
 {
     bw raw = {0}, packed = {0}, c = {0}, index[BAG_TOPICS] = {{0}}, map = {0};
     uint64_t first = UINT64_MAX, last = 0;
-    if (from == 0) mcap_channels(&raw, run, o);
+    if (from == 0) mcap_channels(&raw, run, o, 1);
     for (int i = from; i < to; i++) {
         const bag_message *m = &run->message[i];
         bw_int(&index[m->topic], (uint64_t)m->log, 8);
@@ -301,7 +302,7 @@ static inline void mcap_end(bw *out, const bw *indexes, const bag_run *run, int 
     mcap_record(out, 15, &c);
     const size_t summary = out->n;
     if (!o->no_summary) {
-        mcap_channels(out, run, o);
+        mcap_channels(out, run, o, !o->no_schemas);
         if (!o->no_statistics) mcap_statistics(out, run, chunks);
         bw_put(out, indexes->b, indexes->n);
     }
@@ -321,7 +322,7 @@ static inline bw mcap_write(const bag_run *run, const mcap_options *o)
     bw out = {0}, indexes = {0};
     int chunks = 0;
     mcap_begin(&out, run);
-    if (!o->per_chunk) mcap_channels(&out, run, o);
+    if (!o->per_chunk) mcap_channels(&out, run, o, 1);
     for (int i = 0; i < run->messages && !o->per_chunk; i++) mcap_message(&out, &run->message[i], i);
     for (int i = 0; i < run->messages && o->per_chunk; i += o->per_chunk, chunks++)
         mcap_chunk(&out, &indexes, run, i, i + o->per_chunk < run->messages ? i + o->per_chunk : run->messages, o);

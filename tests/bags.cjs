@@ -1,7 +1,8 @@
 // bags.cjs: MCAP and CDR by @mcap/core and @foxglove/rosmsg2-serialization, for check_bags.
 //     node bags.cjs list FILE                    a line a topic: JSON with type, count, first, last
 //     node bags.cjs read FILE TOPIC              a line a message: JSON with log and message
-//     node bags.cjs write CONTENT FILE CODEC CHUNK ENCODING   CODEC none, lz4, zstd; CHUNK bytes, 0: none; ros2msg, ros2idl
+//     node bags.cjs write CONTENT FILE CODEC CHUNK ENCODING [OPTIONS]   CODEC none, lz4, zstd; CHUNK bytes, 0: none;
+//                                                ros2msg, ros2idl; OPTIONS of the writer as JSON
 //     node bags.cjs cdr CONTENT                  a line a message: base64 of its CDR
 //     node bags.cjs decode TYPES                 lines "type base64" to lines of JSON
 // CONTENT: {types: {name: {ros2msg, ros2idl}}, messages: [{topic, type, log, message}]}
@@ -82,7 +83,7 @@ async function compressor(codec) {
   });
 }
 
-async function write(file, out, codec, chunk, encoding) {
+async function write(file, out, codec, chunk, encoding, options) {
   const content = load(file);
   const fd = fs.openSync(out, "w");
   let at = 0n;
@@ -98,6 +99,7 @@ async function write(file, out, codec, chunk, encoding) {
     useChunks: Number(chunk) > 0,
     chunkSize: Number(chunk),
     compressChunk: await compressor(codec),
+    ...JSON.parse(options ?? "{}"),
   });
   await writer.start({ profile: "ros2", library: "" });
   const channels = {};

@@ -205,7 +205,7 @@ static void test_mcap_files(void)
 {
     for (bag_encoding e = BAG_ROS1; e <= BAG_CDR_BIG; e++) {
         bag_run run = bag_run_new(e, STEPS);
-        for (int way = 0; way < 24; way++) {
+        for (int way = 0; way < 28; way++) {
             const char *codec = (const char *const[]){"", "lz4", "zstd", ""}[way % 4];
             const mcap_options o = {.codec = codec,
                                     .per_chunk = way % 4 == 3 ? 0 : 29,
@@ -213,7 +213,8 @@ static void test_mcap_files(void)
                                     .no_index = way / 4 == 2,
                                     .no_crc = way / 4 == 3,
                                     .no_statistics = way / 4 == 4,
-                                    .data_crc = way / 4 == 5};
+                                    .data_crc = way / 4 == 5,
+                                    .no_schemas = way / 4 == 6};
             if (!has(codec)) continue;
             bw b = mcap_write(&run, &o);
             bw_save(&b, b.n, scratch("run.mcap"));

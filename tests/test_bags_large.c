@@ -56,7 +56,7 @@ static int write_large(const char *path, int64_t bytes, const char *codec)
     FILE *file = fopen(path, "wb");
     if (!file) abort();
     mcap_begin(&out, &all);
-    mcap_channels(&out, &all, &o);
+    mcap_channels(&out, &all, &o, 1);
     for (; (int64_t)(out.before + out.n) < bytes; chunks++) {
         bag_run run = make_round(&k);
         mcap_chunk(&out, &indexes, &run, 0, run.messages, &o);

@@ -143,6 +143,14 @@ ct_status ct__mcap_channel_read(ct__container *c, ct__stream *s, int64_t size, c
     return status;
 }
 
+int ct__mcap_has_schemas(const ct__container *c)
+{
+    const ct__mcap *m = c->own;
+    for (int64_t i = 0; i < c->connections; i++)
+        if (m->schema_of[i] && !find_schema(m, m->schema_of[i])) return 0;
+    return 1;
+}
+
 /* Schemas may come after their channels in the summary: they are given to the connections in the end. */
 static ct_status attach_schemas(ct__container *c, ct_err *err)
 {

@@ -57,6 +57,8 @@ char *ct__mcap_string(ct__mcap_fields *f);                    /* a new string; N
 ct_status ct__mcap_schema_read(ct__container *c, ct__stream *s, int64_t size, ct_err *err);
 ct_status ct__mcap_channel_read(ct__container *c, ct__stream *s, int64_t size, ct_err *err);
 
+int ct__mcap_has_schemas(const ct__container *c); /* those of all channels are known */
+
 /* Use the summary, if there is one: sets m->indexed, adds all chunks to m->merge. */
 ct_status ct__mcap_summary_open(ct__container *c, ct__depth depth, ct_err *err);
 /* Chunks that hold wanted channels, from the summary, to m->merge. */

@@ -267,7 +267,7 @@ ct_status ct__mcap_summary_open(ct__container *c, ct__depth depth, ct_err *err)
     if (!there || depth == CT__COUNTS_AND_CHECKSUMS) return CT_OK;
     CT_TRY(pass(c, 1, add_chunk, NULL, err));
     CT_TRY(pass(c, 0, NULL, &s, err));
-    if (!c->connections && !(s.seen && !s.messages)) return CT_OK;
+    if ((!c->connections && !(s.seen && !s.messages)) || !ct__mcap_has_schemas(c)) return CT_OK;
     if (s.seen && (s.chunks != m->merge.segments || s.channels != c->connections)) return CT_OK;
     CT_TRY(search_gaps(c, &outside, err));
     if (outside) return CT_OK;
