@@ -1,5 +1,6 @@
 /* test_base.c: messages, growth, random numbers. */
 #include "base/base.h"
+#include "base/select.h"
 #include "ct_test.h"
 
 static void test_a_long_message_is_cut_and_says_so(void)
@@ -111,6 +112,23 @@ static void test_the_median_is_in_the_middle(void)
     CHECK(isnan(ct_median(0, odd)) && isnan(ct_median(-1, NULL)));
 }
 
+static void test_selection_agrees_with_sorting(void)
+{
+    ct_rng rng = ct_rng_seed(7);
+    double a[101], b[101];
+    for (int trial = 0; trial < 2000; trial++) {
+        const int64_t n = 1 + (int64_t)(ct_rng_bits(&rng) % 101), k = (int64_t)(ct_rng_bits(&rng) % (uint64_t)n);
+        const int     few = trial % 2; /* many equal values */
+        for (int64_t i = 0; i < n; i++) a[i] = b[i] = few ? floor(4 * ct_rng_uniform(&rng)) : ct_rng_normal(&rng);
+        const double median = ct_median(n, a); /* a is sorted now */
+        ct__nth_smallest(n, b, k);
+        CHECK(b[k] == a[k]);
+        for (int64_t i = 0; i < n; i++) CHECK(i < k ? b[i] <= b[k] : b[i] >= b[k]);
+        CHECK(ct__median(n, b) == median);
+    }
+    CHECK(isnan(ct__median(0, a)));
+}
+
 static void test_a_name_is_found_in_its_list(void)
 {
     static const char *const LIST[] = {"a", "bc", "d"};
@@ -131,6 +149,7 @@ int main(void)
     RUN(test_normals_have_the_moments_of_a_normal);
     RUN(test_the_nearest_word_is_what_was_meant);
     RUN(test_the_median_is_in_the_middle);
+    RUN(test_selection_agrees_with_sorting);
     RUN(test_a_name_is_found_in_its_list);
     return ct_test_end();
 }

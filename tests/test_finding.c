@@ -81,6 +81,20 @@ static void test_the_sentence_names_subjects_by_their_sign(void)
     ct_findings_free(NULL);
 }
 
+static void test_a_remark_with_an_unknown_number_is_left_out(void)
+{
+    ct_findings  list = {0};
+    char         text[512];
+    const double known[] = {0.8, 15, 3, 34}, unknown[] = {0.8, 15, NAN, 34};
+    CHECK(ct_findings_add(&list, CT_FINDING_ERRORS_AUTOCORRELATED, 4, known, NULL) == CT_OK);
+    CHECK(ct_findings_add(&list, CT_FINDING_ERRORS_AUTOCORRELATED, 4, unknown, NULL) == CT_OK);
+    ct_finding_text(&list.item[0], text, sizeof text);
+    CHECK(strstr(text, "15 measurements (3 s). White"));
+    ct_finding_text(&list.item[1], text, sizeof text);
+    CHECK(strstr(text, "15 measurements. White"));
+    ct_findings_free(&list);
+}
+
 static void test_what_is_no_finding_is_refused(void)
 {
     ct_findings list = {0};
@@ -130,6 +144,7 @@ int main(void)
     RUN(test_every_code_has_a_name_of_its_own_and_is_found_by_it);
     RUN(test_every_sentence_has_all_numbers_and_subjects_and_nothing_else);
     RUN(test_the_sentence_names_subjects_by_their_sign);
+    RUN(test_a_remark_with_an_unknown_number_is_left_out);
     RUN(test_what_is_no_finding_is_refused);
     RUN(test_findings_that_differ_in_their_subject_alone_are_joined);
     return ct_test_end();

@@ -71,7 +71,8 @@ typedef enum {
 
 /* X(constant, name, severity, topic, text, names of its numbers ...). The text is a template: {subjects} stands for the
  * names of all subjects; {+subjects} and {-subjects} for those of that sign; {NAME} or {NAME:FORMAT} for a number, in a
- * format of printf without its %. The format is .6g unless given. A finding without numbers ends in NULL. */
+ * format of printf without its %. The format is .6g unless given. A remark in brackets that begins with a number,
+ * " ({seconds} s)", is left out where that number is NaN. A finding without numbers ends in NULL. */
 #define CT_FINDING_LIST(X)                                                                                             \
     X(CT_FINDING_DUPLICATE_SEQUENCES, "duplicate_sequences", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                       \
       "Sequences {subjects} are the same. Held-out losses are too small.", NULL)                                       \

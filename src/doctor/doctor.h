@@ -22,6 +22,7 @@
 #define CT_DOCTOR_PRIVATE_H
 
 #include "base/base.h"
+#include "base/select.h"
 #include "evaluate/evaluate.h"
 #include "graph/bodies.h"
 

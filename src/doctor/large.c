@@ -53,7 +53,7 @@ static double spread_of(const block *b, const choice *c, int i)
     else if (b->offset) {
         double *copy = b->room + b->n;
         memcpy(copy, b->room, (size_t)b->n * sizeof *copy);
-        offset = ct_median(b->n, copy);
+        offset = ct__median(b->n, copy);
     }
     for (int32_t k = 0; k < b->n; k++) b->room[k] = b->turns ? wrap(b->room[k] - offset) : b->room[k] - offset;
     return ct__robust_sigma(b->n, b->room);
@@ -236,7 +236,7 @@ static void start_frame(const block *b, ct__sensor *s, const double *M)
             ct_se2_act(turn, p, q, NULL, NULL);
             b->room[k] = b->w[k * 2 + i] - q[i];
         }
-        tx[i] = ct_median(b->n, b->room) - s->centre[i];
+        tx[i] = ct__median(b->n, b->room) - s->centre[i];
     }
     /* z = C E^-1 C^-1 x: E^-1 turns by angle and moves by tx */
     const ct_se2 inverse = ct_se2_make(tx[0], tx[1], angle), E = ct_se2_inverse(inverse, NULL);

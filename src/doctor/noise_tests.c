@@ -79,7 +79,7 @@ static double find_spacing(const ct__sensor *s, const place *p, double *room)
     int64_t n = 0;
     for (int32_t k = 1; k < s->samples; k++)
         if (same(&p[k], &p[k - 1])) room[n++] = s->sample[p[k].at].t - s->sample[p[k - 1].at].t;
-    return ct_median(n, room);
+    return ct__median(n, room);
 }
 
 static ct_status report_lasting(ct__exam *e, const ct__sensor *s, int row, const double *rho, double spacing,

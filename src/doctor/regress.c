@@ -32,7 +32,7 @@
 double ct__robust_sigma(int64_t n, double *x)
 {
     for (int64_t i = 0; i < n; i++) x[i] = fabs(x[i]);
-    return 1.482602218505602 * ct_median(n, x);
+    return 1.482602218505602 * ct__median(n, x);
 }
 
 /* log Gamma is in libm; the series and the continued fraction of the incomplete gamma function. */
@@ -115,12 +115,6 @@ static void find_residuals(work *w)
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The root mean square of the smaller nine tenths of row i, over all groups. */
 static double trimmed_rms(work *w, int i)
 {
@@ -128,7 +122,7 @@ static double trimmed_rms(work *w, int i)
     const int32_t         keep = CT_MAX(1, (int32_t)(0.9 * g->samples));
     double                sum = 0;
     for (int32_t k = 0; k < g->samples; k++) w->room[k] = fabs(w->fit->e[(int64_t)k * g->rows + i]);
-    qsort(w->room, (size_t)g->samples, sizeof *w->room, compare);
+    ct__nth_smallest(g->samples, w->room, keep - 1);
     for (int32_t k = 0; k < keep; k++) sum += w->room[k] * w->room[k];
     return sqrt(sum / keep);
 }

@@ -6,7 +6,7 @@
 
 #define BLOCK       200   /* samples that stay together when a sensor has too many: neighbours are needed */
 #define MOST        10000 /* samples of a sensor                                                          */
-#define MOST_BRIEF  4000
+#define MOST_BRIEF  2000
 #define GROUP_ENDS  "@#"
 
 /* ---- Sequences ------------------------------------------------------------------------------- */

@@ -54,16 +54,41 @@ static void put_number(writer *w, const ct_finding *f, const char *place, size_t
     }
 }
 
+/* The number that a place "NAME" or "NAME:FORMAT" stands for; 0 if it is none. */
+static double number_at(const ct_finding *f, const char *place, size_t length)
+{
+    const ct_finding_info *info = ct_finding_get_info(f->code);
+    const size_t           name = CT_MIN(strcspn(place, ":}"), length);
+    for (int i = 0; info->value[i]; i++)
+        if (strlen(info->value[i]) == name && !strncmp(info->value[i], place, name)) return f->value[i];
+    return 0;
+}
+
+/* The length of " ({NAME} ...)" at the beginning of the text if that number is unknown, else 0. */
+static size_t unknown_remark(const ct_finding *f, const char *text)
+{
+    if (strncmp(text, " ({", 3) || !isnan(number_at(f, text + 3, strcspn(text + 3, "}")))) return 0;
+    const size_t end = strcspn(text, ")");
+    return text[end] ? end + 1 : 0;
+}
+
 int ct_finding_text(const ct_finding *finding, char *buf, size_t size)
 {
     const ct_finding_info *info = ct_finding_get_info(finding->code);
     writer                 w = {buf, size, 0};
     if (size) buf[0] = 0;
     for (const char *at = info ? info->text : "?"; *at;) {
-        const size_t plain = strcspn(at, "{");
+        const char *bracket = strstr(at, " ({");
+        size_t      plain = strcspn(at, "{");
+        if (bracket == at) {
+            const size_t skipped = unknown_remark(finding, at);
+            at += skipped;
+            if (skipped) continue;
+        } else if (bracket && bracket < at + plain) plain = (size_t)(bracket - at);
         put(&w, "%.*s", (int)plain, at);
         at += plain;
         if (!*at) break;
+        if (*at == ' ') continue;
         const size_t length = strcspn(++at, "}");
         const int    sign = *at == '+' ? 1 : *at == '-' ? -1 : 0;
         if (!strncmp(at + (sign != 0), "subjects", 8)) put_subjects(&w, finding, sign);

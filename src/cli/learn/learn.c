@@ -159,6 +159,8 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_NUMBER("checkpoint-every", "S", 0, 1e6, AT(checkpoint_s), "seconds between checkpoints (5)"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_PLUGIN,
+    CLI_ROW_FLAG("no-doctor", AT(no_doctor),
+                 "do not look for mistakes in the data first; covtune doctor looks more closely"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
                     "sequences estimated in parallel (number of processors); results do not depend on it"),
     CLI_ROW_FLAG("check-gradient", AT(check_gradient),
@@ -303,6 +305,7 @@ static void release(learn_job *job)
     ct_theta_free(job->theta);
     ct_noise_free(job->start);
     ct_dataset_free(job->dataset);
+    ct_diagnosis_free(job->diagnosis);
     learn_folder_free(&job->folder);
     free(job->command);
     free(job->config);
@@ -383,7 +386,10 @@ static ct_status learn(const cli_io *io, const learn_request *request, learn_job
     job->options.user = &w;
     ct_outer_set_checkpoint(job->outer, job->checkpoint);
     cli_interrupt_begin(io, "stopping at the best so far");
-    ct_status status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
+    cli_progress_show(&w.bar, 0, "looking for mistakes in the data");
+    ct_status status = learn_examine(request, job, err);
+    if (status == CT_OK) status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
+    if (status == CT_OK) status = learn_add_diagnosis(job, err);
     cli_interrupt_end();
     cli_status_clear();
     if (job->folder.status != CT_OK) { /* a file could not be written, so learning was stopped */

@@ -2,7 +2,7 @@
  *
  *   learn.c        options, and all of it in order      define_theta.c  parameters from dataset and options
  *   run_files.c    the files of a run                   print.c  the result
- *   check_options.c  what options allow, their defaults
+ *   check_options.c  what options allow, their defaults  examine.c  the doctor in brief
  *   check_gradient.c  --check-gradient                     unused_options.c   options without effect
  *   open_run_folder.c  the folder of a run: may it be used, who has it     read_run.c  reads such a folder */
 #ifndef CT_CLI_LEARN_H
@@ -22,7 +22,7 @@ typedef struct {
     /* -1, -1, 0, -1: the default of the method; iterations -1: a number per parameter */
     int         from, space, iterations, folds;
     int         seed, samples;                  /* -1: the default of the method; the same: NaN in M, rate, decay */
-    int         check_gradient, resume, force, jobs, repair, learn_kernels;
+    int         check_gradient, resume, force, jobs, repair, learn_kernels, no_doctor;
     int         entry_given, start_given; /* --entry, --deployment-start are on the command line */
     double      M, rate, decay, checkpoint_s;
 } learn_request;
@@ -67,6 +67,8 @@ typedef struct {
     learn_folder    folder;
     ct_learn_result result;
     ct_learn_options options;
+    ct_diagnosis    *diagnosis; /* in brief; NULL: none                                     */
+    int32_t          mistakes;  /* findings of it that are in the result                     */
 } learn_job;
 
 /* Texts that the parser does not check: pairs, numbers, lists of names. For command lines and config.yaml alike. */
@@ -98,6 +100,9 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err);
 /* A progress event: a line of history, and the noise file if it is the best so far and the last one is old. Not 0:
  * it could not be written. */
 int learn_record(const learn_request *request, learn_job *job, const ct_learn_progress *progress);
+/* The doctor in brief, before learning: job->diagnosis. Its warnings into the findings of the result. */
+ct_status learn_examine(const learn_request *request, learn_job *job, ct_err *err);
+ct_status learn_add_diagnosis(learn_job *job, ct_err *err);
 /* Writes the final noise file, the checkpoint and the summary. */
 ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err);
 void      learn_folder_free(learn_folder *folder);

@@ -404,6 +404,7 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     char *noise = cli_shell_quote(job->folder.noise), *start = cli_shell_quote(job->folder.start);
     char *plugin = cli_plugin_words(io);
     cli_row_command("next", "covtune report %s%s", run, plugin);
+    if (job->mistakes) cli_row_command("", "covtune doctor %s%s", data, plugin);
     cli_row_command("", "covtune eval %s%s%s%s --noise %s --against %s", data, plugin,
                     request->repair ? " --repair" : "",
                     cli_count_sequences(io, request->path, CT_DATASET_TEST) ? "" : " --part train", noise, start);
