@@ -19,7 +19,5 @@ typedef struct {
 
 /* The result on stdout: a table, or one object with --json. */
 void import_print(const cli_io *io, const import_summary *summary);
-/* A correction in words: "odom, recording 1: delay 0.175". Returns buf. */
-const char *import_correction_text(const ct_correction *correction, char *buf, size_t size);
 
 #endif

@@ -2,7 +2,7 @@
 #include "cli/common/findings.h"
 #include "cli/import/import.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t dropped_of(const ct_import_count *c)
@@ -12,16 +12,39 @@ static int64_t dropped_of(const ct_import_count *c)
     return all;
 }
 
-const char *import_correction_text(const ct_correction *c, char *buf, size_t size)
+/* " scale 0.944, 1, 0.91" */
+static void put_correction(cli_buffer *out, const ct_correction *c)
 {
-    size_t used = (size_t)snprintf(buf, size, "%s%s%s: %s", c->sensor, c->recording[0] ? " of " : "", c->recording,
-                                   ct_correction_key(c->kind));
-    if (c->kind == CT_CORRECT_KERNEL && used < size)
-        snprintf(buf + used, size - used, " %s:%.4g", ct_robust_name((ct_robust_kind)(int)c->value[0]), c->value[1]);
+    cli_buffer_printf(out, " %s", ct_correction_key(c->kind));
+    if (c->kind == CT_CORRECT_KERNEL)
+        cli_buffer_printf(out, " %s:%.4g", ct_robust_name((ct_robust_kind)(int)c->value[0]), c->value[1]);
     else
-        for (int32_t i = 0; i < c->count && used < size; i++)
-            used += (size_t)snprintf(buf + used, size - used, "%s%.5g", i ? ", " : " ", c->value[i]);
-    return buf;
+        for (int32_t i = 0; i < c->count; i++) cli_buffer_printf(out, "%s%.5g", i ? ", " : " ", c->value[i]);
+}
+
+static int same_target(const ct_correction *a, const ct_correction *b)
+{
+    return !strcmp(a->sensor, b->sensor) && !strcmp(a->recording, b->recording);
+}
+
+/* A row for each sensor and recording: "odom of run1: delay 0.175; scale 0.944, 1, 0.91". */
+static void print_corrections(const import_summary *s)
+{
+    for (int32_t i = 0; i < s->corrections; i++) {
+        const ct_correction *c = &s->correction[i];
+        cli_buffer text = {0};
+        int32_t first = 0, any = 0;
+        while (!same_target(&s->correction[first], c)) first++;
+        if (first < i) continue;
+        for (int32_t k = i; k < s->corrections; k++) {
+            if (!same_target(&s->correction[k], c)) continue;
+            if (any++) cli_buffer_printf(&text, ";");
+            put_correction(&text, &s->correction[k]);
+        }
+        cli_row("corrected", "%s%s%s:%s", c->sensor, c->recording[0] ? " of " : "", c->recording,
+                cli_buffer_text(&text));
+        free(text.text);
+    }
 }
 
 /* ---- JSON ---- */
@@ -104,7 +127,6 @@ static void print_dropped(const import_summary *s)
 void import_print(const cli_io *io, const import_summary *s)
 {
     const ct_import_result *r = &s->result;
-    char text[256];
     if (io->json) {
         print_json(s);
         return;
@@ -112,14 +134,13 @@ void import_print(const cli_io *io, const import_summary *s)
     if (io->quiet) return;
     cli_row("made", "%s: %d recording%s, %d sequence%s to learn from, %d to test", s->out, r->recordings,
             CLI_S(r->recordings), r->trains, CLI_S(r->trains), r->tests);
-    cli_row("states", "%lld%s", (long long)r->states, "");
+    cli_row("states", "%lld", (long long)r->states);
     if (r->landmarks) cli_row("landmarks", "%lld", (long long)r->landmarks);
     putchar('\n');
     print_counts(s);
     putchar('\n');
     print_dropped(s);
-    for (int32_t i = 0; i < s->corrections; i++)
-        cli_row("corrected", "%s", import_correction_text(&s->correction[i], text, sizeof text));
+    print_corrections(s);
     for (int topic = 0; topic < CT_TOPIC_COUNT; topic++)
         cli_findings_print("note", &r->findings, (ct_topic)topic, 0, -1);
     char *quoted = cli_shell_quote(s->out);
