@@ -53,7 +53,7 @@ static ct_status find_one(ct__import *imp, ct_finding_code code, int values, con
                           const char *cause)
 {
     const ct_recipe *recipe = imp->recipe;
-    const char *name = sensor < recipe->sensors ? recipe->sensor[sensor].name : "truth";
+    const char *name = sensor >= 0 && sensor < recipe->sensors ? recipe->sensor[sensor].name : "truth";
     CT_TRY(ct_findings_add(&imp->result.findings, code, values, value, imp->err));
     if (sensor >= 0)
         CT_TRY(
