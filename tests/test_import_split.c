@@ -223,6 +223,13 @@ static void test_a_recording_without_odometry_is_told(void)
     CHECK(i >= 0 && result.findings.item[i].value[0] == 1 && !strcmp(result.findings.item[i].subject[1].name, "runa"));
     ct_dataset_free(d);
     ct_import_result_free(&result);
+    write_text_file("truth-b.csv", "t,x,y,yaw\n500000000000,1,2,0\n501000000000,1,2,0\n");
+    d = import_text(RUNS, &result, &err);
+    const int32_t k = ct_findings_find(&result.findings, CT_FINDING_RECORDING_EMPTY); /* runb, then runa */
+    CHECK(d && d->trains + d->tests == 2 && k >= 0 && isnan(result.findings.item[k + 1].value[0]));
+    CHECK(k >= 0 && result.findings.item[k].value[0] == 1 && result.findings.item[k].value[2] == 500);
+    ct_dataset_free(d);
+    ct_import_result_free(&result);
     remove(import_path("truth-b.csv")); /* a recording without truth is one without truth */
     d = import_text(RUNS, &result, &err);
     CHECK(d && d->tests == 1 && !d->test[0]->truth && states_of(d->test[0]) == 34);

@@ -358,6 +358,10 @@ typedef enum {
       "{subjects}: its files have no records.", NULL)                                                                  \
     X(CT_FINDING_FILES_MISSING, "files_missing", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "{+subjects}: {count:.0f} recordings have no files of it, first {-subjects}.", "count")                          \
+    X(CT_FINDING_RECORDING_EMPTY, "recording_empty", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                               \
+      "{subjects}: the recording gives no sequence. Odometry runs from {begin:.3f} to {end:.3f} s, the truth from "    \
+      "{first:.3f} to {last:.3f} s (nan: there is none).",                                                             \
+      "begin", "end", "first", "last")                                                                                 \
     X(CT_FINDING_NO_COMMON_TIME, "no_common_time", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                 \
       "{subjects}: its stamps run from {first:.3f} to {last:.3f} s, those of the odometry from {begin:.3f} to "        \
       "{end:.3f} s. They have no time in common.",                                                                     \

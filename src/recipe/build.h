@@ -498,6 +498,8 @@ ct_status ct__recording_import(ct__import *imp);
 
 /* After a recording: stamps and rates of its channels. */
 void      ct__result_recording(ct__import *imp);
+/* A recording without sequences. */
+ct_status ct__result_empty(ct__import *imp);
 /* No sequence came out: a sentence that says why. */
 ct_status ct__result_nothing(ct__import *imp);
 /* After all: rates, findings. */

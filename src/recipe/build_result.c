@@ -47,6 +47,24 @@ void ct__result_recording(ct__import *imp)
     imp->result.recordings++;
 }
 
+/* First and last stamp of a channel in s. */
+static void span_of(const ct__import *imp, int32_t channel, double span[2])
+{
+    const ct__channel *c = channel >= 0 ? &imp->channel[channel] : NULL;
+    span[0] = c && c->taken ? (double)c->first * 1e-9 : NAN;
+    span[1] = c && c->taken ? (double)c->last * 1e-9 : NAN;
+}
+
+ct_status ct__result_empty(ct__import *imp)
+{
+    const char *name = imp->plan.recording[imp->r].name;
+    double value[4];
+    span_of(imp, imp->body[0].motion, value);
+    span_of(imp, imp->body[0].truth, value + 2);
+    CT_TRY(ct_findings_add(&imp->result.findings, CT_FINDING_RECORDING_EMPTY, 4, value, imp->err));
+    return ct_findings_add_subject(&imp->result.findings, CT_SUBJECT_SEQUENCE, imp->r, 0, name, imp->err);
+}
+
 /* ---- findings ---- */
 
 static ct_status find_one(ct__import *imp, ct_finding_code code, int values, const double value[], int32_t sensor,
