@@ -497,7 +497,7 @@ ct_status ct__recording_import(ct__import *imp);
 /* ---- results: build_result.c ---- */
 
 /* After a recording: stamps and rates of its channels. */
-void      ct__result_recording(ct__import *imp);
+ct_status ct__result_recording(ct__import *imp);
 /* A recording without sequences. */
 ct_status ct__result_empty(ct__import *imp);
 /* No sequence came out: a sentence that says why. */

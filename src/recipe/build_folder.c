@@ -24,7 +24,7 @@
 struct ct__folder {
     char *path, *staged, *name; /* name: of the hidden folder in path */
     ct__lock lock;
-    int made; /* 1: the folder was made by us */
+    int made;   /* 1: the folder was made by us */
     DIR *files; /* of the hidden folder: it can be emptied without memory */
 };
 
@@ -132,8 +132,10 @@ static void remove_part(const char *out, const char *part)
 void ct__folder_free(ct__folder *folder)
 {
     if (!folder) return;
-    if (folder->staged) remove_files(folder->files, folder->staged);
-    else if (folder->files) closedir(folder->files);
+    if (folder->staged)
+        remove_files(folder->files, folder->staged);
+    else if (folder->files)
+        closedir(folder->files);
     ct__lock_drop(&folder->lock);
     if (folder->made) rmdir(folder->path); /* if nothing was put there */
     free(folder->path);
@@ -275,7 +277,7 @@ static ct_status write_recipe(const commit *c)
     ct_err *err = c->imp->err;
     char *path = ct__path_join(c->folder->path, CT__RECIPE_COPY), *absolute = realpath(c->imp->plan.folder, NULL);
     char *text = NULL;
-    ct_status status = path ? CT_OK : ct__no_memory(err, "file names", 1);
+    ct_status status = path && (absolute || errno != ENOMEM) ? CT_OK : ct__no_memory(err, "file names", 1);
     if (status == CT_OK)
         status = ct__recipe_put(c->imp->recipe, "folder", absolute ? absolute : c->imp->plan.folder, &text, err);
     if (status == CT_OK) status = put_recording(c, &text);

@@ -263,7 +263,7 @@ static ct_status complete(ct__import *imp, ct_sequence *seq, int32_t number)
     if (status == CT_OK) status = rename_sequence(imp, seq, number);
     if (status == CT_OK) {
         imp->result.states += t.poses;
-        ct__result_recording(imp);
+        status = ct__result_recording(imp);
     }
     ct__streams_free(imp);
     ct__channels_free(imp);

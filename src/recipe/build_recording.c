@@ -124,7 +124,7 @@ static ct_status finish(ct__import *imp)
     ct__relatives_close(imp);
     ct__streams_close(imp);
     while (imp->opens) CT_TRY(ct__opens_finish_first(imp));
-    ct__result_recording(imp);
+    CT_TRY(ct__result_recording(imp));
     const int none = !imp->sink.count || imp->sink.item[imp->sink.count - 1].of != imp->r;
     return none ? ct__result_empty(imp) : CT_OK;
 }

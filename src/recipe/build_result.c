@@ -28,7 +28,7 @@ void ct_import_result_free(ct_import_result *result)
 
 /* ---- after a recording ---- */
 
-void ct__result_recording(ct__import *imp)
+ct_status ct__result_recording(ct__import *imp)
 {
     for (int32_t i = 0; i < imp->channels; i++) {
         const ct__channel *c = &imp->channel[i];
@@ -39,12 +39,11 @@ void ct__result_recording(ct__import *imp)
         seen->any = 1;
         const double span = (double)(c->last - c->first) * 1e-9;
         if (c->taken < 2 || !(span > 0)) continue;
-        ct_err ignored = {0}; /* without memory the rate is that of the others */
-        if (ct__grow(&seen->rate, &seen->rate_capacity, seen->rates + 1, sizeof *seen->rate, "rates", &ignored) ==
-            CT_OK)
-            seen->rate[seen->rates++] = (double)(c->taken - 1) / span;
+        CT_TRY(ct__grow(&seen->rate, &seen->rate_capacity, seen->rates + 1, sizeof *seen->rate, "rates", imp->err));
+        seen->rate[seen->rates++] = (double)(c->taken - 1) / span;
     }
     imp->result.recordings++;
+    return CT_OK;
 }
 
 /* First and last stamp of a channel in s. */
