@@ -5,8 +5,8 @@
 #include <covtune/page.h>
 #include <covtune/trial.h>
 
-/* Methods start from the table's values, as the paper's do, but for the default (lm) and the closed form. The maximum of
- * the likelihood does not depend on its start. */
+/* Methods start from the table's values, as the paper's do, but for the default (lm) and the closed form. The maximum
+ * of the likelihood does not depend on its start. */
 typedef struct {
     const char     *key;        /* in files and on the command line                                  */
     const char     *name;       /* in tables and pictures                                            */

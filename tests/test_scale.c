@@ -252,9 +252,9 @@ static void test_kernel_widths_follow_the_scale_and_estimates_stay(void)
     lesson_free(&l);
 }
 
-/* Odometry turns and is frozen. NEES asks for a larger GPS sigma, and the more of it is given, the more estimates follow
- * the odometry. That raises losses at once where odometry has its own variance; where it was frozen at five times
- * that, a part of the factor does not. */
+/* Odometry turns and is frozen. NEES asks for a larger GPS sigma, and the more of it is given, the more estimates
+ * follow the odometry. That raises losses at once where odometry has its own variance; where it was frozen at five
+ * times that, a part of the factor does not. */
 static void test_a_scale_that_raises_losses_is_applied_in_part_or_not(void)
 {
     for (int wide = 0; wide < 2; wide++) {
@@ -291,7 +291,8 @@ static void test_nees_under_a_factor_is_that_of_the_same_estimates(void)
     ct__nees_measure nees[2];
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
         CHECK_OK(ct_noise_set_robust(l.noise, g, (ct_robust){CT_ROBUST_HUBER, 0.5}, &l.err), l.err);
-    CHECK_OK(ct_theta_learn(l.theta, ct_noise_find(l.noise, "first_pose"), CT_NOISE_DIAGONAL, 1e-9, 1e9, &l.err), l.err);
+    CHECK_OK(ct_theta_learn(l.theta, ct_noise_find(l.noise, "first_pose"), CT_NOISE_DIAGONAL, 1e-9, 1e9, &l.err),
+             l.err);
     open_outer(&l, NULL);
     ct__learning run = {.objective = {.outer = l.outer, .options = &options, .result = &result, .err = &l.err}};
     run.start = start;

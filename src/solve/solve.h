@@ -81,8 +81,8 @@ ct_status ct__covariance(const ct_solver *solver, int64_t count, const int32_t *
 void ct__map_edges(const ct_solver *solver, int32_t *item_of);
 /* The batch of an item. */
 const ct__batch *ct__batch_of(const ct_solver *solver, int32_t item);
-/* out <- the columns of an item's Jacobians, NULL for fixed variables, that its edge has: rows x n. place[k]: column k's
- * index in the factor's perturbation. Returns n, at most CT__SIDE_MAX. */
+/* out <- the columns of an item's Jacobians, NULL for fixed variables, that its edge has: rows x n. place[k]: index of
+ * column k in the factor's perturbation. Returns n, at most CT__SIDE_MAX. */
 int ct__edge_jacobian(const ct_factor_ops *ops, double *const J[], double *out, int place[]);
 
 /* Updates noise indices and multipliers of items: factors may be given others after ct_solver_new. */

@@ -268,8 +268,7 @@ const cli_command cli_info = {
             "continue an unfinished run. Of a ROS 1 bag, a ROS 2 bag (SQLite or MCAP; file or folder) or an MCAP file: "
             "topics with type, number of messages, first and last time of recording, and encoding.\n",
     .example = "  covtune simulate grid --poses 200 --out small.ctseq\n"
-               "  covtune info small.ctseq --map\n"
-               "  covtune info run.mcap --topic /odom\n",
+               "  covtune info small.ctseq --map\n",
     .options = OPTIONS,
     .run = run,
 };
