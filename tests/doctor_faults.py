@@ -190,7 +190,9 @@ def lever_arm(tables, size, draw):
 
 
 def as_quaternions(tables):
-    """Truth as t, x, y, z and a quaternion, scalar last."""
+    """Truth as t, x, y, z and a quaternion, scalar last, as it is in space."""
+    if "quaternion" in tables["recipe.yaml"]:
+        return
     for name in files(tables, "truth"):
         rows = [[t, x, y, 0., 0., 0., math.sin(yaw / 2), math.cos(yaw / 2)] for t, x, y, yaw in tables[name][1]]
         tables[name] = (["t", "x", "y", "z", "qx", "qy", "qz", "qw"], rows)
@@ -361,7 +363,7 @@ def undetermined(tables, size, draw):
     return Expected("states_undetermined", None)
 
 
-# name: (fault, options of simulate nav2d --tables beside the default)
+# name: (fault, options of simulate --tables beside the default; nav3d first: in space)
 FAULTS = {
     "odometry delay": (delay("odometry", "odom", .05), ()),
     "gps delay": (delay("gps", "gps", .15), ()),
@@ -389,6 +391,11 @@ FAULTS = {
     "lever arm": (lever_arm, ()),
     "quaternion order": (quaternion_order, ()),
     "camera axes": (camera_axes, ()),
+    "quaternion order in space": (quaternion_order, ("nav3d",)),
+    "camera axes in space": (camera_axes, ("nav3d",)),
+    "gyro bias in space": (bias("odometry", 6, "odom", .006, "rate_bias"), ("nav3d",)),
+    "range scale in space": (scale("ranges", 2, "range", 1.01), ("nav3d",)),
+    "gps delay in space": (delay("gps", "gps", .15), ("nav3d",)),
     "truth copies": (truth_copies, ()),
     "truth gaps": (truth_gaps, ()),
     "truth jumps": (truth_jumps, ()),
