@@ -332,6 +332,27 @@ static void test_text_that_is_no_yaml_is_refused_with_its_line(void)
     REFUSED(deep, "at most 24 deep");
 }
 
+/* Sizes that no recipe has are refused before they cost time. */
+static void test_large_texts_are_refused_quickly(void)
+{
+    ct_err       err;
+    ct_recipe   *p;
+    const size_t size = 5u << 20;
+    char        *text = malloc(size + 1), *to = text;
+    const double begin = ct_now_s();
+    for (int i = 0; i < 100000; i++) to += sprintf(to, "key%d: 1\n", i);
+    REFUSED(text, "r.yaml:2001: a mapping has at most 2000 keys");
+    to = text + sprintf(text, "a: [0");
+    for (int i = 0; i < 100000; i++) to += sprintf(to, ",\n%d", i);
+    sprintf(to, "]\n");
+    REFUSED(text, "at most 50000 values");
+    memset(text, 'x', size);
+    text[size] = 0;
+    REFUSED(text, "at most 4194304 bytes");
+    CHECK(ct_now_s() - begin < 10);
+    free(text);
+}
+
 static char *replaced(const char *text, const char *what, const char *with)
 {
     const char *at = strstr(text, what);
@@ -423,6 +444,7 @@ int main(void)
     RUN(test_values_outside_their_range_are_refused);
     RUN(test_what_is_missing_is_named_with_the_line_of_its_section);
     RUN(test_text_that_is_no_yaml_is_refused_with_its_line);
+    RUN(test_large_texts_are_refused_quickly);
     RUN(test_names_that_do_not_exist_get_the_nearest);
     RUN(test_what_contradicts_or_does_not_belong_is_refused);
     RUN(test_a_misspelt_section_is_one_mistake);

@@ -148,6 +148,9 @@ static ct_status add(reader *r, ct__node_type type, const yaml_event_t *event, c
     if (r->tree->nodes >= CT__TREE_NODES)
         return ct_fail(r->err, CT_E_LIMIT, "%s:%zu: a recipe has at most %d values", r->name,
                        event->start_mark.line + 1, CT__TREE_NODES);
+    if (open && open->type == CT__NODE_MAP && open->count >= CT__TREE_KEYS)
+        return ct_fail(r->err, CT_E_LIMIT, "%s:%zu: a mapping has at most %d keys", r->name,
+                       event->start_mark.line + 1, CT__TREE_KEYS);
     if (!(n = ct__tree_alloc(r->tree, 1, sizeof *n))) return no_memory(r);
     *n = (ct__node){.type = type,
                     .line = r->key ? r->key_line : (int)event->start_mark.line + 1,

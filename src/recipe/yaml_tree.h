@@ -28,9 +28,11 @@ typedef struct {
 } ct__tree;
 
 /* Errors are "name:line: sentence". Refused: aliases, anchors, tags, several documents, keys that are not words or are
- * there twice, NUL in a text, more than CT__TREE_DEPTH levels, CT__TREE_NODES values or CT__TREE_BYTES bytes. */
+ * there twice, NUL in a text, more than CT__TREE_DEPTH levels, CT__TREE_NODES values, CT__TREE_KEYS keys of a
+ * mapping or CT__TREE_BYTES bytes. */
 #define CT__TREE_DEPTH 24
 #define CT__TREE_NODES 50000
+#define CT__TREE_KEYS  2000 /* of one mapping: each is compared with those before it */
 #define CT__TREE_BYTES (4 << 20)
 ct_status ct__tree_parse(const char *text, size_t size, const char *name, ct__tree **out, ct_err *err);
 void      ct__tree_free(ct__tree *tree);
