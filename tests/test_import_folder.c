@@ -59,6 +59,31 @@ static void test_a_folder_with_other_files_is_refused(void)
     CHECK_REFUSED(import_to(TEXT, import_path("a/b/c"), NULL, &err), err, "cannot be made");
 }
 
+/* A part of one recording and another recording must not take each other's file. */
+static void test_sequences_of_one_name_are_refused(void)
+{
+    ct_err err = {0};
+    const world w = begin("names");
+    write_velocities(&w, "odo-a.csv", IDENTITY);
+    write_velocities(&w, "odo-a-seg00.csv", IDENTITY);
+    mkdir(import_path("other"), 0777);
+    FILE *file = table_open("odo-a.csv", "t,wx,wy,wz,vx,vy,vz"); /* with a gap: a-seg00, a-seg01 */
+    for (int i = 0; i < 100; i++) fprintf(file, "%lld,0,0,0,1,0,0\n", START + i * 50000000LL + (i > 50) * 5000000000LL);
+    fclose(file);
+    CHECK_REFUSED(
+        import_to("format: covtune-recipe\nversion: 1\nsources: {odometry: {files: 'odo-{n}.csv', time: t in ns}}\n"
+                  "states: {type: SE2, every: 0.3}\nsensors: {odom: {type: odometry, source: odometry, velocity: "
+                  "[vx, vy, wz]}}\n",
+                  import_path("other"), NULL, &err),
+        err, "two sequences are called \"a-seg00\"");
+    CHECK_REFUSED(
+        import_to("format: covtune-recipe\nversion: 1\nsources: {odometry: {files: odo-a.csv, time: t in ns}}\n"
+                  "states: {type: SE2, every: 0.00000001}\nsensors: {odom: {type: odometry, source: odometry, "
+                  "velocity: [vx, vy, wz]}}\n",
+                  import_path("other"), NULL, &err),
+        err, "more than 1000000 states between two records");
+}
+
 static void test_a_second_import_replaces_the_first(void)
 {
     ct_err err = {0};
@@ -292,6 +317,7 @@ static void test_loops_of_graphs_have_a_model_of_their_own(void)
 int main(void)
 {
     RUN(test_a_folder_with_other_files_is_refused);
+    RUN(test_sequences_of_one_name_are_refused);
     RUN(test_a_second_import_replaces_the_first);
     RUN(test_what_is_stopped_or_fails_leaves_the_old_dataset);
     RUN(test_a_full_disk_leaves_the_old_dataset);

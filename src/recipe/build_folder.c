@@ -316,10 +316,29 @@ static ct_status link_part(const commit *c, int testing)
     return status;
 }
 
+/* "a-seg00" is the first part of a, and may be the name of another recording. */
+static ct_status check_names(const ct__import *imp)
+{
+    ct__names names = {0};
+    ct_status status = CT_OK;
+    for (int64_t i = 0; status == CT_OK && i < imp->sink.count; i++) {
+        const char *name = imp->sink.item[i].name;
+        if (ct__names_find(&names, name) >= 0)
+            status = ct_fail(imp->err, CT_E_ARGUMENT,
+                             "%s: two sequences are called \"%s\"; `recording:` gives recordings other names",
+                             imp->recipe->name, name);
+        else
+            status = ct__names_add(&names, name, imp->err);
+    }
+    ct__names_free(&names);
+    return status;
+}
+
 static ct_status do_commit(commit *c)
 {
     ct__import *imp = c->imp;
     CT_TRY(ct__split(imp->recipe, &imp->sink, imp->options.only != NULL, &c->train, &c->test, imp->err));
+    CT_TRY(check_names(imp));
     imp->result.trains = c->train.count;
     imp->result.tests = c->test.count;
     CT_TRY(ct_dataset_new(&c->dataset, imp->err));

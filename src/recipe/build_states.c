@@ -185,9 +185,17 @@ static void skip_gap(ct__import *imp, int32_t b, ct_ns t)
     }
 }
 
+#define LEAP_MAX 1000000 /* states between two records: more is a mistake in units or a jump */
+
 static ct_status grid_until(ct__import *imp, ct_ns t)
 {
-    for (;;) {
+    for (int64_t made = 0;; made++) {
+        if (made > LEAP_MAX)
+            return ct_fail(imp->err, CT_E_LIMIT,
+                           "%s:%d: states: every %g s there would be more than %d states between two records, after "
+                           "%.6f s",
+                           imp->recipe->name, imp->recipe->states.line, imp->recipe->states.every_s, LEAP_MAX,
+                           (double)imp->previous * 1e-9);
         int32_t first = -1;
         for (int32_t b = 0; b < imp->bodies; b++) {
             if (imp->body[b].grid < INT64_MAX) skip_gap(imp, b, t);
@@ -198,8 +206,6 @@ static ct_status grid_until(ct__import *imp, ct_ns t)
         imp->body[first].grid++;
     }
 }
-
-#define LEAP_MAX 1000000 /* states between two records: more is a mistake in units or a jump */
 
 /* By distance or turn: within a record's interval both grow linearly. */
 static ct_status distance_until(ct__import *imp, int32_t b, ct_ns t)
