@@ -103,6 +103,36 @@ static void test_cut_ros1_bags_give_their_whole_records(void)
     bag_run_free(&run);
 }
 
+/* A file of one chunk: the messages before the cut are read, of compressed chunks those that can be decompressed. */
+static void test_cut_chunks_give_their_whole_messages(void)
+{
+    bag_run cdr = bag_run_new(BAG_CDR, 600), ros1 = bag_run_new(BAG_ROS1, 600);
+    for (int way = 0; way < 5; way++) {
+        const char *codec = (const char *const[]){"", "lz4", "zstd", "none", "lz4"}[way];
+        bw probe = {0};
+        const int has = bw_pack(&probe, (const uint8_t *)"", 0, codec);
+        free(probe.b);
+        if (!has) continue;
+        bw b = way < 3 ? mcap_write(&cdr, &(mcap_options){.codec = codec, .per_chunk = 1 << 20})
+                       : ros1_write(&ros1, &(ros1_options){codec, 1 << 20, 0, 0});
+        for (int tenth = 5; tenth < 10; tenth++) {
+            ct_err err = {0};
+            ct_bag *bag = NULL;
+            save(&b, b.n / 10 * (size_t)tenth, way < 3 ? "chunk.mcap" : "chunk.bag");
+            CHECK_OK(ct_bag_read(path, &bag, &err), err);
+            if (!bag) continue;
+            CHECK(bag->topics == BAG_TOPICS && bag->messages > cdr.messages / 5);
+            CHECK(bag->messages < cdr.messages || tenth > 6); /* behind the chunk lie its indexes */
+            CHECK(bag->damaged > 0 && (way % 3 || bag->damaged < 2000)); /* less than a message, where it is exact */
+            CHECK(read_all(&err) == bag->topic[1].count);
+            ct_bag_free(bag);
+        }
+        free(b.b);
+    }
+    bag_run_free(&cdr);
+    bag_run_free(&ros1);
+}
+
 /* A recorder writes the length of a chunk when it ends. One that was killed leaves an empty chunk, and its records
  * after it. */
 static void test_ros1_records_outside_of_chunks(void)
@@ -260,6 +290,7 @@ int main(void)
 {
     RUN(test_cut_mcap_gives_its_whole_records);
     RUN(test_cut_ros1_bags_give_their_whole_records);
+    RUN(test_cut_chunks_give_their_whole_messages);
     RUN(test_ros1_records_outside_of_chunks);
     RUN(test_checksums_of_mcap);
     RUN(test_unknown_compression_is_named);

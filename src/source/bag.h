@@ -77,11 +77,15 @@ typedef struct {
     const void *bytes; /* valid until the next one */
 } ct__message;
 
-/* A part of a container with messages in any order. */
+/* A part of a container with messages in any order. Of a chunk that the end of the file cuts short, the records that
+ * are whole: its compressed bytes lie at `at`, and `whole` is what they have uncompressed. */
+typedef enum { CT__NO_CHUNK, CT__CHUNK, CT__CHUNK_CUT } ct__segment_kind;
 typedef struct {
+    ct__segment_kind kind;
     int64_t at, size;
     ct_ns start; /* no message is earlier */
-    int chunk;   /* 0: records that are in no chunk */
+    ct__codec codec;
+    int64_t whole;
 } ct__segment;
 
 /* Messages of the wanted connections in a segment. */

@@ -205,8 +205,9 @@ static ct_status bad_chunk(const ct__container *c, int64_t at, const char *why, 
                    (long long)at, why);
 }
 
-/* The fields before the records of the chunk that begins at this byte of the file. */
-static ct_status read_chunk_head(const ct__container *c, int64_t at, chunk_head *head, ct_err *err)
+/* The fields before the records of the chunk that begins at this byte of the file. cut: the file may end within it, and
+ * head->packed is what there is. */
+static ct_status read_chunk_head(const ct__container *c, int64_t at, int cut, chunk_head *head, ct_err *err)
 {
     uint8_t b[CT__MCAP_HEAD + 32 + CODEC_NAME + 8];
     const int64_t have = CT_MIN((int64_t)sizeof b, c->in.size - at);
@@ -216,16 +217,18 @@ static ct_status read_chunk_head(const ct__container *c, int64_t at, chunk_head 
     const uint32_t name = ct__le32(b + CT__MCAP_HEAD + 28);
     const uint8_t *codec = b + CT__MCAP_HEAD + 32;
     if (b[0] != CT__MCAP_CHUNK) return bad_chunk(c, at, "there is another record", err);
-    if (size > (uint64_t)(c->in.size - at - CT__MCAP_HEAD)) return bad_chunk(c, at, "the file ends within it", err);
+    if (!cut && size > (uint64_t)(c->in.size - at - CT__MCAP_HEAD))
+        return bad_chunk(c, at, "the file ends within it", err);
     if (name > CODEC_NAME || have < (int64_t)(CT__MCAP_HEAD + 32 + name + 8))
         return bad_chunk(c, at, "the name of its compression has no end", err);
     const int found = ct__codec_find((const char *)codec, name);
     const uint64_t packed = ct__le64(codec + name);
     if (found < 0) return ct__mcap_refuse_codec(c, at, (const char *)codec, name, err);
     if (packed > size || size - packed != 40 + name) return bad_chunk(c, at, "its lengths contradict each other", err);
-    *head = (chunk_head){.size = (int64_t)size,
-                         .at = at + CT__MCAP_HEAD + 40 + name,
-                         .packed = (int64_t)packed,
+    const int64_t begin = at + CT__MCAP_HEAD + 40 + name;
+    *head = (chunk_head){.size = (int64_t)CT_MIN(size, (uint64_t)(c->in.size - at)),
+                         .at = begin,
+                         .packed = (int64_t)CT_MIN(packed, (uint64_t)(c->in.size - begin)),
                          .unpacked = ct__le64(b + CT__MCAP_HEAD + 16),
                          .crc = ct__le32(b + CT__MCAP_HEAD + 24),
                          .codec = (ct__codec)found};
@@ -253,33 +256,53 @@ static ct_status take_message(ct__container *c, ct__stream *s, int64_t size, sin
     if (!connection)
         return ct_fail(err, CT_E_PARSE, "%s: a message is of channel %u, which no record before it defines", c->in.path,
                        id);
-    if (!to->run) {
-        ct__connection_count(connection, stamp);
-        to->start = CT_MIN(to->start, stamp);
-    }
     uint8_t *bytes = NULL;
     if (to->run && connection->wanted)
         CT_TRY(ct__run_add(to->run, stamp, (int32_t)(connection - c->connection), size - 22, &bytes, err));
-    return ct__stream_read(s, bytes, size - 22, whole, err);
+    CT_TRY(ct__stream_read(s, bytes, size - 22, whole, err));
+    if (!to->run && *whole) {
+        ct__connection_count(connection, stamp);
+        to->start = CT_MIN(to->start, stamp);
+    }
+    return CT_OK;
 }
 
-/* The records of a chunk, or of a part of the file, of `total` bytes. */
+/* The next record of a chunk, or of a part of the file, of `total` bytes. *whole <- 0: it goes beyond. */
+static ct_status take_record(ct__container *c, ct__stream *s, uint64_t total, sink *to, int *whole, ct_err *err)
+{
+    uint8_t head[CT__MCAP_HEAD];
+    CT_TRY(ct__stream_read(s, head, CT__MCAP_HEAD, whole, err));
+    const uint64_t at = (uint64_t)ct__stream_at(s), size = *whole ? ct__le64(head + 1) : 0;
+    *whole = *whole && at <= total && size <= total - at;
+    if (!*whole) return CT_OK;
+    switch (head[0]) {
+    case CT__MCAP_SCHEMA: return ct__mcap_schema_read(c, s, (int64_t)size, err);
+    case CT__MCAP_CHANNEL: return ct__mcap_channel_read(c, s, (int64_t)size, err);
+    case CT__MCAP_MESSAGE: return take_message(c, s, (int64_t)size, to, whole, err);
+    default: return ct__stream_read(s, NULL, (int64_t)size, whole, err);
+    }
+}
+
 static ct_status take_records(ct__container *c, ct__stream *s, uint64_t total, int64_t at, sink *to, ct_err *err)
 {
     while ((uint64_t)ct__stream_at(s) < total) {
-        uint8_t head[CT__MCAP_HEAD];
         int whole;
-        CT_TRY(ct__stream_read(s, head, CT__MCAP_HEAD, &whole, err));
-        const uint64_t size = whole ? ct__le64(head + 1) : 0;
-        if (!whole || (uint64_t)ct__stream_at(s) > total || size > total - (uint64_t)ct__stream_at(s))
-            return bad_chunk(c, at, "it ends within a record", err);
-        switch (head[0]) {
-        case CT__MCAP_SCHEMA: CT_TRY(ct__mcap_schema_read(c, s, (int64_t)size, err)); break;
-        case CT__MCAP_CHANNEL: CT_TRY(ct__mcap_channel_read(c, s, (int64_t)size, err)); break;
-        case CT__MCAP_MESSAGE: CT_TRY(take_message(c, s, (int64_t)size, to, &whole, err)); break;
-        default: CT_TRY(ct__stream_read(s, NULL, (int64_t)size, &whole, err));
-        }
+        CT_TRY(take_record(c, s, total, to, &whole, err));
         if (!whole) return bad_chunk(c, at, "it ends within a record", err);
+    }
+    return CT_OK;
+}
+
+/* The records before the place where a chunk was cut: *bytes <- what they have, uncompressed. */
+static ct_status take_whole_records(ct__container *c, ct__stream *s, uint64_t total, sink *to, int64_t *bytes,
+                                    ct_err *err)
+{
+    int whole = 1;
+    for (*bytes = 0; (uint64_t)*bytes < total; *bytes = ct__stream_at(s)) {
+        ct_err why = {0};
+        const ct_status status = take_record(c, s, total, to, &whole, &why);
+        if (status == CT_E_MEMORY || status == CT_E_IO) return ct_fail(err, status, "%s", why.text);
+        if (status != CT_OK || !whole) break;
     }
     return CT_OK;
 }
@@ -310,11 +333,12 @@ static ct_status load(void *container, const ct__segment *segment, ct__run *run,
     ct__mcap *m = c->own;
     sink to = {.run = run};
     chunk_head head;
-    if (!segment->chunk) {
-        CT_TRY(ct__stream_begin(m->inner, &c->in, segment->at, segment->size, CT__STORED, err));
-        return take_records(c, m->inner, (uint64_t)segment->size, segment->at, &to, err);
+    if (segment->kind != CT__CHUNK) {
+        const int64_t total = segment->kind == CT__CHUNK_CUT ? segment->whole : segment->size;
+        CT_TRY(ct__stream_begin(m->inner, &c->in, segment->at, segment->size, segment->codec, err));
+        return take_records(c, m->inner, (uint64_t)total, segment->at, &to, err);
     }
-    CT_TRY(read_chunk_head(c, segment->at, &head, err));
+    CT_TRY(read_chunk_head(c, segment->at, 0, &head, err));
     return take_chunk(c, segment->at, &head, &to, err);
 }
 
@@ -341,11 +365,33 @@ static ct_status scan_chunk(ct__container *c, scan *s, int64_t at, ct_err *err)
     chunk_head head;
     sink to = {.start = INT64_MAX};
     CT_TRY(close_part(c, s, err));
-    CT_TRY(read_chunk_head(c, at, &head, err));
+    CT_TRY(read_chunk_head(c, at, 0, &head, err));
     c->codecs |= 1u << head.codec;
     CT_TRY(take_chunk(c, at, &head, &to, err));
     if (to.start == INT64_MAX) return CT_OK;
-    return ct__merge_add(&m->merge, (ct__segment){at, head.size + CT__MCAP_HEAD, to.start, 1}, err);
+    return ct__merge_add(
+        &m->merge, (ct__segment){.kind = CT__CHUNK, .at = at, .size = head.size + CT__MCAP_HEAD, .start = to.start},
+        err);
+}
+
+/* A chunk that the end of the file cuts short. Of compressed ones all bytes count as damaged. */
+static ct_status scan_cut_chunk(ct__container *c, scan *s, int64_t at, ct_err *err)
+{
+    ct__mcap *m = c->own;
+    chunk_head head;
+    sink to = {.start = INT64_MAX};
+    int64_t bytes = 0;
+    CT_TRY(close_part(c, s, err));
+    const ct_status status = read_chunk_head(c, at, 1, &head, err);
+    if (status == CT_E_PARSE || (status == CT_OK && head.unpacked > INT64_MAX)) return CT_OK;
+    if (status != CT_OK) return status;
+    CT_TRY(ct__stream_begin(m->inner, &c->in, head.at, head.packed, head.codec, err));
+    CT_TRY(take_whole_records(c, m->inner, head.unpacked, &to, &bytes, err));
+    c->codecs |= 1u << head.codec;
+    if (head.codec == CT__STORED) s->end = head.at + bytes;
+    if (to.start == INT64_MAX) return CT_OK;
+    return ct__merge_add(&m->merge, (ct__segment){CT__CHUNK_CUT, head.at, head.packed, to.start, head.codec, bytes},
+                         err);
 }
 
 static ct_status scan_message(ct__container *c, scan *s, int64_t at, int64_t size, ct_err *err)
@@ -378,7 +424,7 @@ static ct_status scan_record(ct__container *c, scan *s, int *end, ct_err *err)
     const uint64_t size = ct__le64(head + 1);
     if (size > (uint64_t)(c->in.size - at - CT__MCAP_HEAD)) {
         s->cut = 1;
-        return CT_OK;
+        return head[0] == CT__MCAP_CHUNK ? scan_cut_chunk(c, s, at, err) : CT_OK;
     }
     const int64_t n = (int64_t)size;
     *end = head[0] == CT__MCAP_DATA_END || head[0] == CT__MCAP_FOOTER;

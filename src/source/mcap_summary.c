@@ -166,7 +166,9 @@ static ct_status add_chunk(ct__container *c, const chunk_index *x, ct_err *err)
     ct__mcap *m = c->own;
     c->codecs |= 1u << x->codec;
     /* Here `start` is where the next record after the chunk and its indexes begins: for the search of gaps alone. */
-    return ct__merge_add(&m->merge, (ct__segment){x->at, x->size, x->at + x->size + x->index_size, 1}, err);
+    return ct__merge_add(
+        &m->merge,
+        (ct__segment){.kind = CT__CHUNK, .at = x->at, .size = x->size, .start = x->at + x->size + x->index_size}, err);
 }
 
 static int by_place(const void *a, const void *b)
@@ -292,7 +294,10 @@ static ct_status choose_chunk(ct__container *c, const chunk_index *x, ct_err *er
         const ct__connection *connection = ct__container_find(c, (uint32_t)pair[0] | (uint32_t)pair[1] << 8);
         wanted = connection && connection->wanted;
     }
-    return wanted ? ct__merge_add(&m->merge, (ct__segment){x->at, x->size, x->start, 1}, err) : CT_OK;
+    return wanted
+               ? ct__merge_add(&m->merge,
+                               (ct__segment){.kind = CT__CHUNK, .at = x->at, .size = x->size, .start = x->start}, err)
+               : CT_OK;
 }
 
 ct_status ct__mcap_summary_select(ct__container *c, ct_err *err)

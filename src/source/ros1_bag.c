@@ -116,7 +116,7 @@ static ct_status read_into(ct__stream *s, uint8_t **buffer, int64_t *room, int64
 }
 
 /* A record's header, of a stream that has `left` bytes. *whole <- 0: it is not whole, or makes no sense; the stream is
- * then of no more use. Its data are next in the stream. */
+ * then of no more use, but r->op is set if only the data are not whole. Its data are next in the stream. */
 static ct_status read_record(ct__container *c, ct__stream *s, int64_t left, record *r, int *whole, ct_err *err)
 {
     ros1 *bag = c->own;
@@ -134,7 +134,8 @@ static ct_status read_record(ct__container *c, ct__stream *s, int64_t left, reco
     if (*whole) CT_TRY(ct__stream_read(s, length, 4, whole, err));
     if (!*whole) return CT_OK;
     r->data = ct__le32(length);
-    *whole = r->data <= left - 8 - n && parse_header(bag->header, n, r) && r->op;
+    if (!parse_header(bag->header, n, r)) r->op = 0;
+    *whole = r->op && r->data <= left - 8 - n;
     return CT_OK;
 }
 
@@ -205,29 +206,47 @@ static ct_status take_message(ct__container *c, ct__stream *s, const record *r, 
     if (!connection)
         return ct_fail(err, CT_E_PARSE, "%s: a message is of connection %u, which no record before it defines",
                        c->in.path, r->connection);
-    if (!to->run) {
+    if (to->run && connection->wanted)
+        CT_TRY(ct__run_add(to->run, r->time, (int32_t)(connection - c->connection), r->data, &bytes, err));
+    CT_TRY(ct__stream_read(s, bytes, r->data, whole, err));
+    if (!to->run && *whole) {
         ct__connection_count(connection, r->time);
         to->start = CT_MIN(to->start, r->time);
-    } else if (connection->wanted) {
-        CT_TRY(ct__run_add(to->run, r->time, (int32_t)(connection - c->connection), r->data, &bytes, err));
     }
-    return ct__stream_read(s, bytes, r->data, whole, err);
+    return CT_OK;
 }
 
-/* The records of a chunk, or of a part of the file, of `total` bytes. */
+/* The next record of a chunk, or of a part of the file, of `total` bytes. *whole <- 0: it goes beyond. */
+static ct_status take_record(ct__container *c, ct__stream *s, int64_t total, sink *to, int *whole, ct_err *err)
+{
+    record r;
+    CT_TRY(read_record(c, s, total - ct__stream_at(s), &r, whole, err));
+    if (!*whole) return CT_OK;
+    if (r.op == OP_MESSAGE) return take_message(c, s, &r, to, whole, err);
+    if (r.op == OP_CONNECTION) return take_connection(c, s, &r, whole, err);
+    return ct__stream_read(s, NULL, r.data, whole, err);
+}
+
 static ct_status take_records(ct__container *c, ct__stream *s, int64_t total, int64_t at, sink *to, ct_err *err)
 {
     while (ct__stream_at(s) < total) {
-        record r;
         int whole;
-        CT_TRY(read_record(c, s, total - ct__stream_at(s), &r, &whole, err));
-        if (whole && r.op == OP_MESSAGE)
-            CT_TRY(take_message(c, s, &r, to, &whole, err));
-        else if (whole && r.op == OP_CONNECTION)
-            CT_TRY(take_connection(c, s, &r, &whole, err));
-        else if (whole)
-            CT_TRY(ct__stream_read(s, NULL, r.data, &whole, err));
+        CT_TRY(take_record(c, s, total, to, &whole, err));
         if (!whole) return bad_chunk(c, at, "its records are not whole", err);
+    }
+    return CT_OK;
+}
+
+/* The records before the place where a chunk was cut: *bytes <- what they have, uncompressed. */
+static ct_status take_whole_records(ct__container *c, ct__stream *s, int64_t total, sink *to, int64_t *bytes,
+                                    ct_err *err)
+{
+    int whole = 1;
+    for (*bytes = 0; *bytes < total; *bytes = ct__stream_at(s)) {
+        ct_err why = {0};
+        const ct_status status = take_record(c, s, total, to, &whole, &why);
+        if (status == CT_E_MEMORY || status == CT_E_IO) return ct_fail(err, status, "%s", why.text);
+        if (status != CT_OK || !whole) break;
     }
     return CT_OK;
 }
@@ -279,9 +298,10 @@ static ct_status load(void *container, const ct__segment *segment, ct__run *run,
     sink to = {.run = run};
     record r;
     int64_t data = 0;
-    if (!segment->chunk) {
-        CT_TRY(ct__stream_begin(bag->inner, &c->in, segment->at, segment->size, CT__STORED, err));
-        return take_records(c, bag->inner, segment->size, segment->at, &to, err);
+    if (segment->kind != CT__CHUNK) {
+        const int64_t total = segment->kind == CT__CHUNK_CUT ? segment->whole : segment->size;
+        CT_TRY(ct__stream_begin(bag->inner, &c->in, segment->at, segment->size, segment->codec, err));
+        return take_records(c, bag->inner, total, segment->at, &to, err);
     }
     CT_TRY(find_chunk(c, segment->at, &r, &data, err));
     return take_chunk(c, &r, segment->at, data, &to, err);
@@ -310,7 +330,27 @@ static ct_status scan_chunk(ct__container *c, scan *s, const record *r, int64_t 
     CT_TRY(close_part(c, s, err));
     if (!r->data && !r->size) return CT_OK; /* the recorder had not written its length yet: its records follow */
     CT_TRY(take_chunk(c, r, at, data, &to, err));
-    return to.start == INT64_MAX ? CT_OK : ct__merge_add(&bag->merge, (ct__segment){at, r->data, to.start, 1}, err);
+    return to.start == INT64_MAX
+               ? CT_OK
+               : ct__merge_add(&bag->merge, (ct__segment){.kind = CT__CHUNK, .at = at, .start = to.start}, err);
+}
+
+/* A chunk that the end of the file cuts short. Of compressed ones all bytes count as damaged. */
+static ct_status scan_cut_chunk(ct__container *c, scan *s, const record *r, ct_err *err)
+{
+    ros1 *bag = c->own;
+    sink to = {.start = INT64_MAX};
+    const int64_t at = s->end, data = MAGIC_SIZE + ct__stream_at(bag->outer), size = c->in.size - data;
+    const int64_t total = r->size;
+    ct__codec codec = CT__STORED;
+    int64_t bytes = 0;
+    CT_TRY(close_part(c, s, err));
+    CT_TRY(find_codec(c, r, at, &codec, err));
+    CT_TRY(ct__stream_begin(bag->inner, &c->in, data, size, codec, err));
+    CT_TRY(take_whole_records(c, bag->inner, total, &to, &bytes, err));
+    if (codec == CT__STORED) s->end = data + bytes;
+    if (to.start == INT64_MAX) return CT_OK;
+    return ct__merge_add(&bag->merge, (ct__segment){CT__CHUNK_CUT, data, size, to.start, codec, bytes}, err);
 }
 
 static ct_status scan_message(ct__container *c, scan *s, const record *r, int64_t at, int *whole, ct_err *err)
@@ -336,6 +376,7 @@ static ct_status scan_file(ct__container *c, ct_err *err)
         record r;
         int whole;
         CT_TRY(read_record(c, bag->outer, c->in.size - s.end, &r, &whole, err));
+        if (!whole && r.op == OP_CHUNK) CT_TRY(scan_cut_chunk(c, &s, &r, err));
         if (!whole) break;
         if (r.op == OP_CHUNK) CT_TRY(scan_chunk(c, &s, &r, s.end, err));
         if (r.op == OP_MESSAGE)
@@ -394,8 +435,9 @@ static ct_status choose_chunk(ct__container *c, const record *r, ct_err *err)
         wanted = connection && connection->wanted;
     }
     if (!wanted) return CT_OK;
-    return ct__merge_add(&bag->merge, (ct__segment){(int64_t)CT_MIN(r->place, (uint64_t)INT64_MAX), 0, r->time, 1},
-                         err);
+    return ct__merge_add(
+        &bag->merge,
+        (ct__segment){.kind = CT__CHUNK, .at = (int64_t)CT_MIN(r->place, (uint64_t)INT64_MAX), .start = r->time}, err);
 }
 
 static ct_status add_chunk(ct__container *c, const record *r, ct_err *err)
@@ -405,8 +447,9 @@ static ct_status add_chunk(ct__container *c, const record *r, ct_err *err)
         ct__connection *connection = ct__container_find(c, ct__le32(bag->data + 8 * (int64_t)i));
         if (connection) connection->count += ct__le32(bag->data + 8 * (int64_t)i + 4);
     }
-    return ct__merge_add(&bag->merge, (ct__segment){(int64_t)CT_MIN(r->place, (uint64_t)INT64_MAX), 0, r->time, 1},
-                         err);
+    return ct__merge_add(
+        &bag->merge,
+        (ct__segment){.kind = CT__CHUNK, .at = (int64_t)CT_MIN(r->place, (uint64_t)INT64_MAX), .start = r->time}, err);
 }
 
 /* First and last of the connections of a chunk, from the indexes behind it. */
