@@ -92,13 +92,25 @@ static int needs_truth(const ct__import *imp, int32_t b)
     return imp->body[b].truth >= 0 && imp->recipe->anchor != CT__ANCHOR_NONE;
 }
 
+/* The first end on state `number` or a later one; ends are sorted. */
+static int64_t first_numbered(const ct__import *imp, int64_t number)
+{
+    int64_t low = 0, high = imp->numbereds;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (imp->numbered[middle].stamp < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 static ct_status visit_numbered(ct__import *imp, int32_t b, int32_t open, int32_t state)
 {
     const int64_t number = imp->body[b].states;
-    for (int64_t i = 0; i < imp->numbereds; i++) {
+    for (int64_t i = first_numbered(imp, number); i < imp->numbereds && imp->numbered[i].stamp == number; i++) {
         const ct__visit *v = &imp->numbered[i];
-        ct__relative *r = &imp->relative[v->relative];
-        if (v->stamp != number || r->end[v->end].body != b) continue;
+        ct__relative    *r = &imp->relative[v->relative];
+        if (r->end[v->end].body != b) continue;
         r->end[v->end] = (ct__end){.body = b, .done = 1, .moved = ct_se3_identity(), .open = open, .state = state};
         if (r->end[0].done && r->end[1].done) CT_TRY(ct__factor_of_relative(imp, r));
     }
