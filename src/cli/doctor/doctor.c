@@ -1,5 +1,5 @@
 /* doctor.c: covtune doctor. Mistakes in a dataset that no covariance mends. */
-#include "cli/common/findings.h"
+#include "cli/doctor/doctor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,7 @@ static void put_numbers(cli_buffer *out, const ct_correction *c)
     cli_buffer_printf(out, "]");
 }
 
-/* "- {sensor: odom, delay: 0.175}". The caller frees it. */
-static char *correction_line(const ct_correction *c)
+char *doctor_correction_line(const ct_correction *c)
 {
     cli_buffer out = {0};
     cli_buffer_printf(&out, "- {sensor: %s, ", c->sensor);
@@ -42,8 +41,7 @@ static char *correction_line(const ct_correction *c)
     return out.text;
 }
 
-/* Corrections of a finding: those of its sensor and kind. */
-static int belongs(const ct_diagnosis *d, int32_t finding, int32_t correction)
+int doctor_belongs(const ct_diagnosis *d, int32_t finding, int32_t correction)
 {
     const int32_t first = d->correction_of[finding];
     if (first < 0) return 0;
@@ -57,7 +55,7 @@ static json_t *correction_json(const ct_diagnosis *d, int32_t i)
 {
     const ct_correction *c = &d->correction[i];
     json_t              *o = cli_object();
-    char                *line = correction_line(c);
+    char                *line = doctor_correction_line(c);
     cli_put(o, "sensor", cli_text(c->sensor));
     cli_put(o, "recording", c->recording[0] ? cli_text(c->recording) : cli_text(NULL));
     cli_put(o, "kind", cli_text(ct_correction_key(c->kind)));
@@ -74,7 +72,7 @@ static void print_json(const doctor_request *request, const ct_diagnosis *d)
     for (int32_t i = 0; i < d->findings.count; i++) {
         json_t *mine = cli_array();
         for (int32_t k = 0; k < d->corrections; k++)
-            if (belongs(d, i, k)) cli_append(mine, cli_integer(k));
+            if (doctor_belongs(d, i, k)) cli_append(mine, cli_integer(k));
         cli_put(json_array_get(findings, (size_t)i), "corrections", mine);
     }
     for (int32_t k = 0; k < d->corrections; k++) cli_append(corrections, correction_json(d, k));
@@ -96,8 +94,8 @@ static void print_finding(const ct_diagnosis *d, int32_t i)
     ct_finding_text(f, text, sizeof text);
     cli_row(ct_severity_name(info->severity), "%s: %s", info->name, text);
     for (int32_t k = 0; k < d->corrections; k++) {
-        if (!belongs(d, i, k)) continue;
-        char *line = correction_line(&d->correction[k]);
+        if (!doctor_belongs(d, i, k)) continue;
+        char *line = doctor_correction_line(&d->correction[k]);
         cli_row("", "corrections: %s", line);
         free(line);
     }

@@ -206,6 +206,7 @@ static ct_status write_page(report_job *job, ct_err *err)
     if (job->dataset) {
         report_trust(job);
         if (job->with_truth) report_residuals(job);
+        report_mistakes(job);
         report_condition(job);
     }
     report_repeat(job);

@@ -15,6 +15,7 @@
  *   history.c               cross-validation, iterations
  *   consistency.c           NEES, chi-square
  *   residual_histograms.c   residuals at the truth
+ *   mistakes.c              findings of the doctor, with pictures
  *   conditioning.c          condition numbers
  *   commands.c              how to repeat and use it
  *   push_scene.c            moving pictures of pushing
@@ -190,6 +191,7 @@ void report_paths(report_job *job);
 void report_history(report_job *job);
 void report_trust(report_job *job);
 void report_residuals(report_job *job);
+void report_mistakes(report_job *job);
 void report_condition(report_job *job);
 void report_repeat(report_job *job);
 
