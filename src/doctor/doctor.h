@@ -7,6 +7,8 @@
  *   rows.c        residual of a sample under faults, and its derivatives by them
  *   regress.c     robust regression with standard errors for dependent errors
  *   instruments.c odometry whose noise is not in what it measures
+ *   describe.c    what a sensor varies in
+ *   repeated.c    measurements that repeat
  *   faults.c      which faults of a sensor the data show, and their size
  *   large.c       units and axes
  *   noise_tests.c, tails.c, depends.c    what remains
@@ -227,6 +229,7 @@ int    ct__invert(int n, double *A); /* symmetric positive definite, in place; 0
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
 void      ct__find_centre(const ct__exam *e, ct__sensor *s);
+void      ct__describe(const ct__exam *e, ct__sensor *s);
 /* instruments.c */
 int  ct__is_exact(const ct__exam *e, const ct__sensor *s, int32_t count, const int32_t *from, const double *residual);
 void ct__use_measured(const ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t count, const int32_t *from,

@@ -18,7 +18,6 @@
 #define EFFECT_STEP  0.03 /* of odometry, whose errors add up                                            */
 #define BIN_LEAST    150  /* samples of a group                                                          */
 #define TURN         4.0  /* m^2 a rad^2, where motion is measured as one number                          */
-#define STILL        0.02 /* of the sigma of a row: a row that varies by less has no scale               */
 #define SCALE_MOST   4.0  /* a factor beyond is no scale of this row                                     */
 #define BESIDE       2.5  /* standard errors: the other coordinates of a displacement that was found     */
 #define CAUTION      0.02 /* of the level, where many small samples are tested together                  */
@@ -556,46 +555,11 @@ static ct_status report_all(table *t, const ct__fit *fit, const ct__fault *f, co
     return CT_OK;
 }
 
-/* Rows of the measured value that do not vary, and whether residuals are at the estimate. */
-static void describe(const ct__exam *e, ct__sensor *s)
-{
-    double  sum[CT_ROWS_MAX] = {0}, square[CT_ROWS_MAX] = {0};
-    int64_t estimated = 0;
-    for (int32_t k = 0; k < s->samples; k++) {
-        const ct_sequence *seq = e->sequence[s->sample[k].sequence].seq;
-        const ct_factor    f = ct_graph_factor(seq->graph, s->sample[k].factor);
-        double             w[CT_ROWS_MAX] = {0}, r[CT_ROWS_MAX];
-        if (s->measured) ct__value_of(s, f.z, w);
-        for (int i = 0; i < s->rows; i++) sum[i] += w[i], square[i] += w[i] * w[i];
-        estimated += !ct__truth_residual(seq, s->sample[k].factor, r);
-    }
-    for (int i = 0; i < s->rows; i++) {
-        const double n = CT_MAX(1, s->samples), mean = sum[i] / n;
-        const double sigma = ct_noise_sigma(ct_noise_get(e->dataset->noise, s->model[0]), i);
-        s->still[i] = s->measured && sqrt(fmax(0, square[i] / n - mean * mean)) < STILL * sigma;
-    }
-    s->estimated = 2 * estimated > s->samples;
-}
-
-/* Frames turn about the middle of the poses: about a far origin, turns and shifts would be one. */
-void ct__find_centre(const ct__exam *e, ct__sensor *s)
-{
-    const int n = s->pose == CT_SE2 ? 2 : 3;
-    memset(s->centre, 0, sizeof s->centre);
-    if (!s->tied || !ct__is_pose(s->pose)) return;
-    for (int32_t k = 0; k < s->samples; k++) {
-        const ct__exam_sequence *q = &e->sequence[s->sample[k].sequence];
-        const ct_factor          f = ct_graph_factor(q->seq->graph, s->sample[k].factor);
-        const double            *x = q->x + q->seq->graph->offset[f.var[0]];
-        for (int i = 0; i < n && ct__is_pose(s->ops->kind[0]); i++) s->centre[i] += x[i] / s->samples;
-    }
-}
-
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
 {
     table        t = {.e = e, .s = s, .recording = -1};
     by_recording by = {0};
-    describe(e, s);
+    ct__describe(e, s);
     CT_TRY(new_table(&t, err));
     s->fit = ct__zalloc(1, sizeof *s->fit);
     ct_status status = s->fit ? CT_OK : ct__no_memory(err, "fits", 1);
