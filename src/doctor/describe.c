@@ -1,4 +1,4 @@
-/* describe.c: of a sensor: rows that do not vary, whether residuals are at the estimate, and the middle of its poses. */
+/* describe.c: of a sensor: rows that do not vary, whether residuals are at the estimate, the middle of its poses. */
 #include "doctor/doctor.h"
 
 #include <math.h>
@@ -21,7 +21,8 @@ void ct__describe(const ct__exam *e, ct__sensor *s)
     for (int i = 0; i < s->rows; i++) {
         const double n = CT_MAX(1, s->samples), mean = sum[i] / n;
         const double sigma = ct_noise_sigma(ct_noise_get(e->dataset->noise, s->model[0]), i);
-        s->still[i] = s->measured && sqrt(fmax(0, square[i] / n - mean * mean)) < STILL * sigma;
+        s->varies[i] = sqrt(fmax(0, square[i] / n - mean * mean));
+        s->still[i] = s->measured && s->varies[i] < STILL * sigma;
     }
     s->estimated = 2 * estimated > s->samples;
 }

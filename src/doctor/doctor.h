@@ -111,6 +111,7 @@ typedef struct {
     ct__fault            fault;
     int                  estimated; /* 1: most samples are at the estimate  */
     int                  exact;     /* 1: noise is not in what it measures: instruments.c */
+    double               varies[CT_ROWS_MAX]; /* deviation of measured values */
     uint8_t              still[CT_ROWS_MAX]; /* rows whose measured value does not vary */
     int                  spoiled;   /* 1: a fault makes its other rows meaningless */
     struct ct__fit      *fit;

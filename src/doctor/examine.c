@@ -84,7 +84,8 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
     }
     CT_TRY(ct__test_truth(e, err));
     explain_by_truth(e);
-    return e->options.brief ? CT_OK : ct__test_influence(e, err);
+    const int worthless = ct_findings_find(&e->out->findings, CT_FINDING_TRUTH_COPIES_SENSOR) >= 0;
+    return e->options.brief || worthless ? CT_OK : ct__test_influence(e, err);
 }
 
 ct_status ct__examine(ct__exam *e, ct_err *err)

@@ -14,9 +14,10 @@
 
 #include <math.h>
 
-#define JUMP       10.0 /* robust sigmas of the true acceleration, and of the odometry's residual */
+#define JUMP       10.0 /* robust sigmas of the odometry's residual                               */
+#define JERK       4.0  /* and of the true acceleration                                           */
 #define COPIES     2.0  /* jitter of the truth over errors of the sensor                          */
-#define ZERO       1e-9 /* of the sigma of the table: errors that are none                        */
+#define ZERO       2e-3 /* of the sigma of the table, and of how the value varies: errors that are none */
 #define GAP_SHARE  0.02 /* of the poses: fewer without truth are not told                         */
 
 /* ---- Gaps ------------------------------------------------------------------------------------- */
@@ -117,7 +118,7 @@ static ct_status find_jumps(ct__exam *e, const ct__sensor *s, ct_err *err)
     }
     if (status == CT_OK && n >= CT__SAMPLES_LEAST) {
         for (int32_t k = 0; k < n; k++) room[k] = list[k].acceleration;
-        const double a = JUMP * ct__robust_sigma(n, room);
+        const double a = JERK * ct__robust_sigma(n, room);
         for (int32_t k = 0; k < n; k++) room[k] = list[k].residual;
         status = report_jumps(e, s, n, list, a, JUMP * ct__robust_sigma(n, room), err);
     }
@@ -195,17 +196,20 @@ static int is_position(const ct__sensor *s)
 static ct_status find_copy(ct__exam *e, const ct__sensor *s, const ct__sensor *odom, ct_err *err)
 {
     const ct_noise_model *model = ct_noise_get(e->dataset->noise, s->model[0]);
-    const int             row = ct__row_turns(s, 0) ? s->rows - 1 : 0;
-    const double          own = s->fit->sigma[0][row];
+    int                   row = ct__row_turns(s, 0) ? s->rows - 1 : 0, zero = 0;
     double                jitter = 0, sum = 0;
     int64_t               count = 0;
     for (int32_t i = 0; odom && is_position(s) && i < e->sequences; i++)
         CT_TRY(add_jitter(e, s, odom, i, &sum, &count, err));
     if (count > CT__SAMPLES_LEAST && sum > 0) jitter = sqrt(sum / (double)count);
-    const int zero = own < ZERO * ct_noise_sigma(model, row);
+    for (int i = 0; i < s->rows && !zero; i++) {
+        zero = !s->still[i] && s->fit->sigma[0][i] < ZERO * fmin(ct_noise_sigma(model, i), s->varies[i]);
+        if (zero) row = i;
+    }
+    const double own = s->fit->sigma[0][row];
     if (!zero && !(jitter > COPIES * own)) return CT_OK;
     const double value[] = {own, jitter};
-    return ct__report(e, s, -1, CT_FINDING_TRUTH_COPIES_SENSOR, 2, value, err);
+    return ct__report(e, s, zero ? row : -1, CT_FINDING_TRUTH_COPIES_SENSOR, 2, value, err);
 }
 
 ct_status ct__test_truth(ct__exam *e, ct_err *err)

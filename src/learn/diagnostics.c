@@ -117,6 +117,15 @@ static int find_pair(int32_t n, const uint64_t *digest, int32_t *i, int32_t *j)
     return 0;
 }
 
+static int is_there(const ct_findings *list, const ct_finding *f)
+{
+    for (int32_t i = 0; i < list->count; i++) {
+        const ct_finding *g = &list->item[i];
+        if (g->code == f->code && g->subjects && f->subjects && !strcmp(g->subject[0].name, f->subject[0].name)) return 1;
+    }
+    return 0;
+}
+
 /* Findings of the doctor, appended; *frames: one is that of a frame. */
 static ct_status take_findings(ct__learning *l, const ct_findings *from, int *frames)
 {
@@ -128,6 +137,7 @@ static ct_status take_findings(ct__learning *l, const ct_findings *from, int *fr
         int                    values = 0;
         if (info->severity == CT_SEVERITY_INFO) continue;
         *frames |= f->code == CT_FINDING_SENSOR_IN_OTHER_FRAME;
+        if (is_there(to, f)) continue;
         while (info->value[values]) values++;
         CT_TRY(ct_findings_add(to, f->code, values, f->value, l->objective.err));
         for (int32_t k = 0; k < f->subjects; k++)
