@@ -43,7 +43,7 @@ ct_doctor_options ct_doctor_defaults(void);
 typedef struct {
     int32_t finding;              /* index in findings                                        */
     char    x_label[64], y_label[64];
-    int32_t points;               /* at most some thousands: thinned evenly                   */
+    int32_t points;               /* at most 1000: thinned evenly                            */
     double *x, *y;
     int32_t lines;                /* polyline of what was fitted                              */
     double *line_x, *line_y;

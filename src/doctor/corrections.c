@@ -172,12 +172,32 @@ static int common_delay(const ct__exam *e, double *delay, double *error)
     return fabs(*delay) > 4 * *error;
 }
 
+/* The picture of the delay that shows most, apart from its finding: index -1. */
+static void set_apart(ct_diagnosis *d)
+{
+    ct_evidence *best = NULL;
+    double       most = 0;
+    for (int32_t k = 0; k < d->evidences; k++) {
+        const ct_finding *f = &d->findings.item[d->evidence[k].finding];
+        if (f->code == CT_FINDING_SENSOR_DELAY && f->value[2] > most) best = &d->evidence[k], most = f->value[2];
+    }
+    if (best) best->finding = -1;
+}
+
+/* The picture is that of the last finding. */
+static void give_back(ct_diagnosis *d)
+{
+    for (int32_t k = 0; k < d->evidences; k++)
+        if (d->evidence[k].finding < 0) d->evidence[k].finding = d->findings.count - 1;
+}
+
 ct_status ct__find_common_delay(ct__exam *e, ct_err *err)
 {
     ct_diagnosis *d = e->out;
     double        delay, error, sigmas = 0;
     int32_t       n = 0;
     if (!common_delay(e, &delay, &error)) return CT_OK;
+    set_apart(d);
     for (int32_t i = d->findings.count - 1; i >= 0; i--) {
         if (d->findings.item[i].code != CT_FINDING_SENSOR_DELAY) continue;
         sigmas = fmax(sigmas, d->findings.item[i].value[2]);
@@ -192,6 +212,7 @@ ct_status ct__find_common_delay(ct__exam *e, ct_err *err)
     delay = -delay;
     const double value[] = {delay, error, sigmas, 0};
     CT_TRY(ct__report(e, NULL, -1, CT_FINDING_SENSOR_DELAY, 4, value, err));
+    give_back(d);
     CT_TRY(ct_findings_add_subject(&d->findings, CT_SUBJECT_MODEL, -1, 0, "truth", err));
     return ct__report_correction(e, NULL, -1, CT_CORRECT_DELAY, 1, &delay, error, err);
 }

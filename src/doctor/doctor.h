@@ -16,6 +16,7 @@
  *   influence.c                          what does not matter, what nothing determines
  *   corrections.c faults as corrections of a recipe
  *   report.c      findings, evidence
+ *   evidence.c    pictures of faults
  *   compose.c     corrections after those that a recipe has
  *   imports.c     examinations until corrections stay
  *   examine.c     one examination
@@ -260,8 +261,21 @@ ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t record
                                 const double *value, double error, ct_err *err);
 /* Without finding i and its evidence. */
 void ct__remove_finding(ct_diagnosis *d, int32_t i);
-/* Evidence of the last finding. Copies; thins to some thousand points. */
+/* Evidence of the last finding. Copies; thins evenly to at most 1000 points. */
 ct_status ct__report_evidence(ct__exam *e, const char *x_label, const char *y_label, int64_t points, const double *x,
                               const double *y, int lines, const double *line_x, const double *line_y, ct_err *err);
+
+/* evidence.c: the picture of parameter j, whose size is phi, of the last finding; from: per sample of g its index among
+ * those of the sensor. */
+ct_status ct__show_fault(ct__exam *e, const ct__sensor *s, const ct__regression *g, const int32_t *from,
+                         const ct__fit *fit, double phi, int j, ct_err *err);
+/* n values of `stride` columns each; a: the measured one, that of row `row`; b: the predicted one, of row `column`. */
+typedef struct {
+    int32_t       n;
+    int           stride, a, b, row, column;
+    const double *measured, *predicted;
+} ct__values;
+/* The picture of measured values over true ones, with the line y = slope x. */
+ct_status ct__show_values(ct__exam *e, const ct__sensor *s, const ct__values *v, double slope, ct_err *err);
 
 #endif

@@ -10,7 +10,6 @@
 #include "doctor/doctor.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define STEPS        8    /* of Gauss-Newton                                                             */
 #define SETTLED      0.02 /* standard errors                                                             */
@@ -137,16 +136,21 @@ static void fill(table *t, const ct__fault *f)
     group_samples(t);
 }
 
+static ct__regression as_regression(const table *t)
+{
+    return (ct__regression){.samples = t->count,
+                            .rows = t->s->rows,
+                            .params = t->s->params,
+                            .r = t->r,
+                            .D = t->D,
+                            .run = t->run,
+                            .plain = t->s->exact,
+                            .group = t->group};
+}
+
 static ct_status regress(const table *t, int screen, ct__fit *fit, ct_err *err)
 {
-    const ct__regression g = {.samples = t->count,
-                              .rows = t->s->rows,
-                              .params = t->s->params,
-                              .r = t->r,
-                              .D = t->D,
-                              .run = t->run,
-                              .plain = t->s->exact,
-                              .group = t->group};
+    const ct__regression g = as_regression(t);
     return screen ? ct__screen(&g, fit, err) : ct__regress(&g, fit, err);
 }
 
@@ -430,47 +434,10 @@ static ct_status split_recordings(table *t, const ct__fit *fit, const ct__fault 
 
 /* ---- Findings --------------------------------------------------------------------------------- */
 
-/* Partial residuals: error of the measured value by what the fault multiplies, with the fitted line. */
 static ct_status show(const table *t, const ct__fit *fit, const ct__fault *f, int j, ct_err *err)
 {
-    static const char *const LABEL[] = {[CT__FAULT_DELAY] = "rate of the value (1/s)",
-                                        [CT__FAULT_DRIFT] = "rate of the value times time",
-                                        [CT__FAULT_BIAS] = "time (s)",
-                                        [CT__FAULT_SCALE] = "true value",
-                                        [CT__FAULT_MOUNT] = "change by 1 m or rad on the body",
-                                        [CT__FAULT_FRAME] = "change by 1 m or rad of the frame"};
-    const ct__sensor *s = t->s;
-    const int         p = s->params, n = s->rows;
-    const double      phi = ct__fault_value(s, f, j);
-    double            most[CT_ROWS_MAX] = {0}, line_x[2] = {INFINITY, -INFINITY}, line_y[2];
-    int               row = 0;
-    char              label[64];
-    double           *x = ct__zalloc(t->count, sizeof *x), *y = ct__zalloc(t->count, sizeof *y);
-    ct_status         status = x && y ? CT_OK : ct__no_memory(err, "samples", t->count);
-    for (int32_t k = 0; k < t->count; k++)
-        for (int i = 0; i < n; i++) {
-            const double d = t->D[((int64_t)k * n + i) * p + j] / fit->scale[t->group[k]][i];
-            most[i] += d * d;
-        }
-    for (int i = 1; i < n; i++)
-        if (most[i] > most[row]) row = i;
-    for (int32_t k = 0; status == CT_OK && k < t->count; k++) {
-        const double d = t->D[((int64_t)k * n + row) * p + j];
-        const int    bias = s->param[j].kind == CT__FAULT_BIAS;
-        x[k] = bias ? s->sample[t->from[k]].t - t->e->sequence[t->run[k]].t0 : d;
-        y[k] = d * phi - fit->e[(int64_t)k * n + row];
-        line_x[0] = fmin(line_x[0], x[k]);
-        line_x[1] = fmax(line_x[1], x[k]);
-        line_y[0] = bias ? d * phi : line_x[0] * phi;
-        line_y[1] = bias ? d * phi : line_x[1] * phi;
-    }
-    snprintf(label, sizeof label, "error of %.24s.%.15s (%.8s)", s->name,
-             s->ops->coordinate[row] ? s->ops->coordinate[row] : "value", s->ops->unit[row] ? s->ops->unit[row] : "1");
-    if (status == CT_OK)
-        status = ct__report_evidence(t->e, LABEL[s->param[j].kind], label, t->count, x, y, 2, line_x, line_y, err);
-    free(x);
-    free(y);
-    return status;
+    const ct__regression g = as_regression(t);
+    return ct__show_fault(t->e, t->s, &g, t->from, fit, ct__fault_value(t->s, f, j), j, err);
 }
 
 static ct_status report_one(table *t, const ct__fit *fit, const ct__fault *f, const by_recording *b, int j, ct_err *err)

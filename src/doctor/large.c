@@ -200,25 +200,41 @@ static int confirm(const block *b, const choice *c, const double *M, const doubl
     return seen;
 }
 
+/* Row i of the block over the axis that it is, with the unit. */
+static ct_status show(ct__exam *e, const ct__sensor *s, const block *b, const choice *c, int i, ct_err *err)
+{
+    const ct__values v = {.n = b->n,
+                          .stride = b->count,
+                          .a = i,
+                          .b = c->axis[i],
+                          .row = b->rows[i],
+                          .column = b->rows[c->axis[i]],
+                          .measured = b->w,
+                          .predicted = b->h};
+    return ct__show_values(e, s, &v, c->unit * c->sign[i], err);
+}
+
 static ct_status report_choice(ct__exam *e, ct__sensor *s, const block *b, const choice *c, double factor, double se,
                                ct_err *err)
 {
     const int whole = b->count == s->rows;
-    int       axes = 0;
+    int       axes = 0, other = 0;
     for (int i = 0; i < b->count; i++) {
         s->fault.axis[b->rows[i]] = c->sign[i] * (b->rows[c->axis[i]] + 1);
         s->fault.unit[b->rows[i]] = c->unit;
-        axes |= c->axis[i] != i || c->sign[i] < 0;
+        if (!axes && (c->axis[i] != i || c->sign[i] < 0)) axes = 1, other = i;
     }
     if (c->unit < 1 || c->unit > 1) {
         const double value[] = {factor, se, c->unit};
         CT_TRY(ct__report(e, s, whole ? -1 : b->rows[0], CT_FINDING_SENSOR_UNITS, 3, value, err));
+        CT_TRY(show(e, s, b, c, 0, err));
         s->spoiled |= s->odometry && b->turns;
     }
     if (!axes) return CT_OK;
     double value[3] = {0};
     for (int i = 0; i < b->count; i++) value[i] = c->sign[i] * (c->axis[i] + 1);
-    return ct__report(e, s, whole || b->count > 1 ? -1 : b->rows[0], CT_FINDING_SENSOR_AXES, 3, value, err);
+    CT_TRY(ct__report(e, s, whole || b->count > 1 ? -1 : b->rows[0], CT_FINDING_SENSOR_AXES, 3, value, err));
+    return show(e, s, b, c, other, err);
 }
 
 /* The frame of an absolute sensor starts from the rotation that is nearest to M. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define POINTS_MOST 2000 /* of a picture */
+#define POINTS_MOST 1000 /* of a picture */
 
 static ct_status extend(ct__exam *e, ct_err *err)
 {

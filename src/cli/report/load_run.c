@@ -172,6 +172,7 @@ void report_free(report_job *job)
     ct_findings_free(&job->findings);
     json_decref(job->evaluations);
     json_decref(job->warnings);
+    ct_diagnosis_free(job->diagnosis);
     free(job->closed);
     free(job->row);
     free(job->track);

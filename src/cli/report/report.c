@@ -206,7 +206,7 @@ static ct_status write_page(report_job *job, ct_err *err)
     if (job->dataset) {
         report_trust(job);
         if (job->with_truth) report_residuals(job);
-        report_mistakes(job);
+        report_doctor(job);
         report_condition(job);
     }
     report_repeat(job);
@@ -229,6 +229,7 @@ static cli_exit carry_out(cli_io *io, const report_request *request, report_job 
     job->align = request->align;
     if (job->dataset) code = report_estimate(io, request, job);
     if (code == CLI_GO && job->dataset) code = report_estimate_closed_form(io, request, job);
+    if (code == CLI_GO) code = report_examine(io, request, job);
     if (code == CLI_GO) code = report_same_run(io, request->run, job); /* it took a while */
     if (code == CLI_GO && write_page(job, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
     cli_interrupt_end();
@@ -291,10 +292,10 @@ const cli_command cli_report = {
     .text = "Writes one HTML file about the run in a folder of covtune learn. A verdict comes first: are the learned "
             "noise models better than the start and the closed form (or the likelihood) on unseen sequences, and "
             "what is undetermined? Then the learned noise models with error bars and bounds, absolute and relative "
-            "errors, trajectories, cross-validation and iterations, consistency, residuals at the truth, conditioning, "
-            "and how to repeat the run. Sequences without truth are compared by what they measure, as covtune eval "
-            "does. The page needs no network. A run that is not finished has a report as well. Ctrl-C writes "
-            "nothing, with exit code 130.\n",
+            "errors, trajectories, cross-validation and iterations, consistency, residuals at the truth, what the "
+            "doctor finds, conditioning, and how to repeat the run. Sequences without truth are compared by what they "
+            "measure, as covtune eval does. The page needs no network. A run that is not finished "
+            "has a report as well. Ctrl-C writes nothing, with exit code 130.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"
                "  covtune report run\n",

@@ -15,7 +15,7 @@
  *   history.c               cross-validation, iterations
  *   consistency.c           NEES, chi-square
  *   residual_histograms.c   residuals at the truth
- *   mistakes.c              findings of the doctor, with pictures
+ *   doctor.c                findings of the doctor, with pictures
  *   conditioning.c          condition numbers
  *   commands.c              how to repeat and use it
  *   push_scene.c            moving pictures of pushing
@@ -111,6 +111,9 @@ typedef struct {
     int32_t shown, *show;                                    /* sequences whose trajectories are drawn */
     int32_t        most_improved, most_worsened; /* -1: none        */
 
+    ct_diagnosis  *diagnosis;      /* NULL: none */
+    int            examined_whole; /* of all sequences, not of the report's part alone */
+
     json_t        *warnings;
     int32_t grave; /* the first so many warnings concern all numbers */
     ct_page       *page;
@@ -124,6 +127,8 @@ cli_exit report_same_run(const cli_io *io, const char *run, const report_job *jo
 cli_exit report_read_dataset(const cli_io *io, const report_request *request, report_job *job);
 /* Estimates all sequences before and after, and chooses those that are drawn. CLI_INTERRUPTED: Ctrl-C. */
 cli_exit report_estimate(const cli_io *io, const report_request *request, report_job *job);
+/* job->diagnosis, where there is truth, and learning used it. CLI_INTERRUPTED: Ctrl-C. */
+cli_exit report_examine(const cli_io *io, const report_request *request, report_job *job);
 void     report_free(report_job *job);
 /* closed_form and latent of the rows. */
 void report_read_baselines(report_job *job);
@@ -191,7 +196,7 @@ void report_paths(report_job *job);
 void report_history(report_job *job);
 void report_trust(report_job *job);
 void report_residuals(report_job *job);
-void report_mistakes(report_job *job);
+void report_doctor(report_job *job); /* nothing where there is no diagnosis */
 void report_condition(report_job *job);
 void report_repeat(report_job *job);
 
