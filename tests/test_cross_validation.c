@@ -135,6 +135,30 @@ static void test_truth_known_in_part_tells_what_it_can(void)
     lesson_free(&l);
 }
 
+/* Full truth without a sigma has a closed form. A sigma, a kernel or a sequence without truth ask for the likelihood. */
+static void test_the_reference_is_the_closed_form_where_that_is_exact(void)
+{
+    enum { PLAIN, SIGMA, KERNEL, EXTRA, CASES };
+    for (int k = 0; k < CASES; k++) {
+        lesson           l = lesson_of("D1", CT_SE2, 3, 30, 6);
+        ct_learn_options options = ct_learn_defaults();
+        options.prior = 0.1;
+        learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
+        if (k == SIGMA) l.seq[1]->truth_sigma[0] = 0.01;
+        const int32_t gps = ct_noise_find(l.noise, "gps");
+        if (k == KERNEL) CHECK_OK(ct_noise_set_robust(l.noise, gps, (ct_robust){CT_ROBUST_HUBER, 2}, &l.err), l.err);
+        if (k == EXTRA) {
+            free(l.seq[2]->truth);
+            l.seq[2]->truth = NULL;
+        }
+        open_outer(&l, NULL);
+        ct_learn_result r = learn(&l, &options);
+        CHECK(r.reference == (k == PLAIN ? CT_REFERENCE_CLOSED_FORM : CT_REFERENCE_LIKELIHOOD));
+        ct_learn_result_free(&r);
+        lesson_free(&l);
+    }
+}
+
 static void test_bounds_that_do_not_allow_the_scale_are_a_finding(void)
 {
     lesson           l = begin("D1", 4, 60, 3, 0.1, 10);
@@ -333,6 +357,7 @@ int main(void)
     RUN(test_a_wrong_model_is_learned_away_from_the_closed_form);
     RUN(test_the_scale_is_recovered_from_consistency);
     RUN(test_truth_known_in_part_tells_what_it_can);
+    RUN(test_the_reference_is_the_closed_form_where_that_is_exact);
     RUN(test_bounds_that_do_not_allow_the_scale_are_a_finding);
     RUN(test_error_bars_are_the_scatter_over_repetitions);
     RUN(test_the_scale_is_of_learned_factors_under_their_kernels);
