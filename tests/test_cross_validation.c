@@ -135,7 +135,7 @@ static void test_truth_known_in_part_tells_what_it_can(void)
     lesson_free(&l);
 }
 
-/* Full truth without a sigma has a closed form. A sigma, a kernel or a sequence without truth ask for the likelihood. */
+/* Full truth without a sigma has a closed form. A sigma, a kernel, a sequence without truth ask for the likelihood. */
 static void test_the_reference_is_the_closed_form_where_that_is_exact(void)
 {
     enum { PLAIN, SIGMA, KERNEL, EXTRA, CASES };
