@@ -1,8 +1,6 @@
 /* diagnostics.c: checks of a result. Each appends a finding if it fails. */
 #include "learn/learn.h"
 
-#include <covtune/doctor.h>
-
 #include <math.h>
 #include <stdio.h>
 
@@ -117,56 +115,14 @@ static int find_pair(int32_t n, const uint64_t *digest, int32_t *i, int32_t *j)
     return 0;
 }
 
-static int is_there(const ct_findings *list, const ct_finding *f)
+ct_status ct__diagnose_frames(ct__learning *l)
 {
-    for (int32_t i = 0; i < list->count; i++) {
-        const ct_finding *g = &list->item[i];
-        if (g->code == f->code && g->subjects && f->subjects && !strcmp(g->subject[0].name, f->subject[0].name)) return 1;
-    }
-    return 0;
-}
-
-/* Findings of the doctor, appended; *frames: one is that of a frame. */
-static ct_status take_findings(ct__learning *l, const ct_findings *from, int *frames)
-{
-    ct_findings *to = &l->objective.result->findings;
-    *frames = 0;
-    for (int32_t i = 0; i < from->count; i++) {
-        const ct_finding      *f = &from->item[i];
-        const ct_finding_info *info = ct_finding_get_info(f->code);
-        int                    values = 0;
-        if (info->severity == CT_SEVERITY_INFO) continue;
-        *frames |= f->code == CT_FINDING_SENSOR_IN_OTHER_FRAME;
-        if (is_there(to, f)) continue;
-        while (info->value[values]) values++;
-        CT_TRY(ct_findings_add(to, f->code, values, f->value, l->objective.err));
-        for (int32_t k = 0; k < f->subjects; k++)
-            CT_TRY(ct_findings_add_subject(to, f->subject[k].kind, f->subject[k].index, f->subject[k].sign,
-                                           f->subject[k].name, l->objective.err));
-    }
-    return CT_OK;
-}
-
-/* What no covariance mends: the doctor in brief. Where it sees no frames that differ, ct_truth_frame looks for those
- * that are too far apart for it. */
-ct_status ct__diagnose_sensors(ct__learning *l)
-{
-    const ct_outer    *o = l->objective.outer;
-    ct_err            *err = l->objective.err;
-    ct_doctor_options  options = ct_doctor_defaults();
-    ct_diagnosis      *diagnosis = NULL;
-    ct_sequence      **seq = ct__zalloc(o->count, sizeof *seq);
-    int                frames = 0;
-    if (!seq) return ct__no_memory(err, "sequences", o->count);
-    for (int32_t i = 0; i < o->count; i++) seq[i] = (ct_sequence *)(uintptr_t)o->inner[i].seq; /* is not changed */
-    const ct_dataset dataset = {.noise = (ct_noise *)(uintptr_t)o->base, .trains = o->count, .train = seq};
-    options.brief = 1;
-    ct_status status = ct_doctor_examine(&dataset, &options, &diagnosis, err);
-    if (status == CT_OK) status = take_findings(l, &diagnosis->findings, &frames);
-    if (status == CT_OK && !frames)
-        status = ct_truth_frame_findings(o->count, (const ct_sequence *const *)seq, o->base,
-                                         &l->objective.result->findings, err);
-    ct_diagnosis_free(diagnosis);
+    const ct_outer     *o = l->objective.outer;
+    const ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
+    if (!seq) return ct__no_memory(l->objective.err, "sequences", o->count);
+    for (int32_t i = 0; i < o->count; i++) seq[i] = o->inner[i].seq;
+    const ct_status status =
+        ct_truth_frame_findings(o->count, seq, o->base, &l->objective.result->findings, l->objective.err);
     free(seq);
     return status;
 }

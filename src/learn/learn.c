@@ -312,7 +312,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     CT_TRY(ct__diagnose_duplicates(l));
     if (e->outer->options.no_truth) return ct__learn_without_truth(l, noise);
     CT_TRY(ct__diagnose_bounds(l));
-    CT_TRY(ct__diagnose_sensors(l));
+    CT_TRY(ct__diagnose_frames(l));
     CT_TRY(find_starts(l, noise));
     memcpy(r->closed_form, l->closed, (size_t)m * sizeof *r->closed_form);
     CT_TRY(run_method(l));

@@ -425,7 +425,7 @@ ct_status ct__warn(ct__learning *l);
 /* default_bounds.c */
 ct_status ct__diagnose_bounds(ct__learning *l);
 /* diagnostics.c: truth in another frame than the measurements. */
-ct_status ct__diagnose_sensors(ct__learning *l);
+ct_status ct__diagnose_frames(ct__learning *l);
 ct_status ct__diagnose_missing_samples(ct__learning *l);
 ct_status ct__diagnose_duplicates(ct__learning *l);
 ct_status ct__diagnose_deployment(ct__learning *l);
