@@ -334,14 +334,16 @@ typedef enum {
       "{subjects}: {share:.2g} % of the measurements are equal to the one before, to the bit, though the body moves.", \
       "share")                                                                                                         \
     X(CT_FINDING_SENSOR_WITHOUT_INFLUENCE, "sensor_without_influence", CT_SEVERITY_INFO, CT_TOPIC_SENSORS,             \
-      "{subjects}: hardly matters: it determines {share:.2g} % of the unknowns.",                                      \
+      "{subjects}: hardly matters: without it the standard deviation of no pose grows by more than {share:.2g} %.",    \
       "share")                                                                                                         \
     X(CT_FINDING_TRUTH_COPIES_SENSOR, "truth_copies_sensor", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                         \
-      "{subjects}: the truth copies this sensor. The two differ by {residual:.2g}; seen by odometry the truth "        \
-      "itself has errors of {truth:.2g}. Errors against such a truth mean nothing.",                                   \
-      "residual", "truth")                                                                                             \
+      "{subjects}: the truth is a copy of this sensor, or made from it. The two differ by {residual:.2g}; independent "\
+      "ones would differ by more than {least:.2g}. Errors against such a truth mean nothing: leave the coordinate out "\
+      "of the recipe's `known`.",                                                                                      \
+      "residual", "least")                                                                                             \
     X(CT_FINDING_TRUTH_GAPS, "truth_gaps", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
-      "{share:.2g} % of the poses have no truth; the longest gap has {poses:.0f} poses ({seconds:.3g} s).",            \
+      "{share:.2g} % of the poses between others that have a truth have none; the longest gap has {poses:.0f} poses "  \
+      "({seconds:.3g} s), in {subjects}.",                                                                             \
       "share", "poses", "seconds")                                                                                     \
     X(CT_FINDING_TRUTH_JUMPS, "truth_jumps", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                       \
       "The truth jumps {count:.0f} times, by up to {size:.3g} m, where odometry sees no such motion. First in "        \

@@ -12,7 +12,8 @@
  *   faults.c      which faults of a sensor the data show, and their size
  *   large.c       units and axes
  *   noise_tests.c, tails.c, depends.c    what remains
- *   truth_tests.c                        truth: gaps, jumps, copies
+ *   truth_faults.c truth_jumps.c truth_tests.c    truth: gaps, copies, jumps
+ *   repeated.c                           measurements that are there again
  *   influence.c                          what does not matter, what nothing determines
  *   corrections.c faults as corrections of a recipe
  *   report.c      findings, evidence
@@ -114,6 +115,7 @@ typedef struct {
     int                  exact;     /* 1: noise is not in what it measures: instruments.c */
     double               varies[CT_ROWS_MAX]; /* deviation of measured values */
     uint8_t              still[CT_ROWS_MAX]; /* rows whose measured value does not vary */
+    int                  copied;    /* 1: the truth is a copy of one of its rows: not examined      */
     int                  spoiled;   /* 1: a fault makes its other rows meaningless */
     struct ct__fit      *fit;
 } ct__sensor;
@@ -237,13 +239,22 @@ int  ct__is_exact(const ct__exam *e, const ct__sensor *s, int32_t count, const i
 void ct__use_measured(const ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t count, const int32_t *from,
                       double *D);
 ct_status ct__find_large_faults(ct__exam *e, ct__sensor *s, ct_err *err);
-ct_status ct__find_repeated(ct__exam *e, ct__sensor *s, ct_err *err); /* repeated.c */
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_tails(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_dependence(ct__exam *e, ct__sensor *s, ct_err *err);
-ct_status ct__test_truth(ct__exam *e, ct_err *err);
 ct_status ct__test_influence(ct__exam *e, ct_err *err);
+
+/* truth_faults.c: stretches without truth; rows that the truth copies: they mark their sensor. */
+ct_status ct__find_truth_gaps(ct__exam *e, ct_err *err);
+ct_status ct__find_truth_copies(ct__exam *e, ct__sensor *s, ct_err *err);
+void      ct__drop_without_truth(const ct__exam *e, ct__sensor *s);
+/* truth_tests.c: a truth that a sensor is part of. */
+ct_status ct__find_truth_made_of(ct__exam *e, ct_err *err);
+/* truth_jumps.c: jumps of the truth; values are then without them. */
+ct_status ct__mend_truth_jumps(ct__exam *e, ct_err *err);
+/* repeated.c: a sensor that gives its last value again; its samples are then without those. */
+ct_status ct__drop_repeated(ct__exam *e, ct__sensor *s, ct_err *err);
 
 /* corrections.c: of a sensor's faults, without its frame; of frames, when all sensors are examined; which belong to
  * which finding. */

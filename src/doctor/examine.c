@@ -42,22 +42,15 @@ static ct_status examine_large(ct__exam *e, int *wait, ct_err *err)
     return CT_OK;
 }
 
-/* What a truth that copies a sensor, or that jumps, does to others is no fault of theirs. */
+/* What a truth that copies a sensor does to others is no fault of theirs. */
 static void explain_by_truth(ct__exam *e)
 {
     ct_diagnosis *d = e->out;
-    const int     copies = ct_findings_find(&d->findings, CT_FINDING_TRUTH_COPIES_SENSOR) >= 0;
-    const int     jumps = ct_findings_find(&d->findings, CT_FINDING_TRUTH_JUMPS) >= 0;
-    if (!copies && !jumps) return;
+    if (ct_findings_find(&d->findings, CT_FINDING_TRUTH_COPIES_SENSOR) < 0) return;
     for (int32_t i = d->findings.count - 1; i >= 0; i--) {
-        const ct_finding *f = &d->findings.item[i];
-        int               tied = copies;
-        if (ct_finding_get_info(f->code)->topic != CT_TOPIC_SENSORS) continue;
-        if (f->code == CT_FINDING_MEASUREMENTS_REPEATED) continue;
-        for (int32_t k = 0; k < e->sensors && f->subjects; k++)
-            if (e->sensor[k].model[0] == f->subject[0].index)
-                tied |= e->sensor[k].tied || f->code == CT_FINDING_OUTLIERS;
-        if (tied) ct__remove_finding(d, i);
+        const ct_finding_code code = d->findings.item[i].code;
+        if (ct_finding_get_info(code)->topic == CT_TOPIC_SENSORS && code != CT_FINDING_MEASUREMENTS_REPEATED)
+            ct__remove_finding(d, i);
     }
     d->corrections = 0;
 }
@@ -69,7 +62,7 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
     if (wait) return CT_OK;
     for (int32_t i = 0; i < e->sensors; i++) {
         ct__sensor *s = &e->sensor[i];
-        CT_TRY(ct__find_repeated(e, s, err));
+        if (s->copied) continue;
         if (s->spoiled) CT_TRY(ct__correct_sensor(e, s, &s->fault, -1, err));
         else CT_TRY(ct__find_faults(e, s, err));
     }
@@ -82,10 +75,23 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
         CT_TRY(ct__test_tails(e, s, err));
         CT_TRY(ct__test_noise(e, s, err));
     }
-    CT_TRY(ct__test_truth(e, err));
+    CT_TRY(ct__find_truth_made_of(e, err));
     explain_by_truth(e);
     const int worthless = ct_findings_find(&e->out->findings, CT_FINDING_TRUTH_COPIES_SENSOR) >= 0;
     return e->options.brief || worthless ? CT_OK : ct__test_influence(e, err);
+}
+
+/* Truth that jumps and measurements that repeat: what follows is examined without. */
+static ct_status examine_truth(ct__exam *e, ct_err *err)
+{
+    CT_TRY(ct__find_truth_gaps(e, err));
+    for (int32_t i = 0; i < e->sensors; i++) {
+        ct__drop_without_truth(e, &e->sensor[i]);
+        CT_TRY(ct__find_truth_copies(e, &e->sensor[i], err));
+    }
+    CT_TRY(ct__mend_truth_jumps(e, err));
+    for (int32_t i = 0; i < e->sensors; i++) CT_TRY(ct__drop_repeated(e, &e->sensor[i], err));
+    return CT_OK;
 }
 
 ct_status ct__examine(ct__exam *e, ct_err *err)
@@ -94,6 +100,7 @@ ct_status ct__examine(ct__exam *e, ct_err *err)
     if (!e->out) return ct__no_memory(err, "diagnoses", 1);
     CT_TRY(ct__exam_survey(e, err));
     count_tests(e);
+    CT_TRY(examine_truth(e, err));
     CT_TRY(examine_sensors(e, err));
     ct__assign_corrections(e->out, NULL);
     return CT_OK;

@@ -1,20 +1,63 @@
-/* repeated.c: measurements that are equal to the one before, to the bit, though the body moves: a sensor that was read
- * more often than it measured. They are taken out before faults are fitted: old values look like a delay. Records that
- * are there twice, with stamp and value, are counted too. */
+/* repeated.c: measurements that are equal to the one before, to the bit, though what is measured changed: a driver
+ * that gives its last value again. Records that are there twice, at one pose with all fields, are counted too.
+ *
+ * Values of a sensor with steps q are equal by chance in a share of about q / (2 sqrt(pi) sigma) of a row. Steps are
+ * the smallest difference of two values. The share that is found must be well above that of chance. Odometry may
+ * measure what does not change (commanded velocities): there the true value must have changed by MOVED_STEP sigmas. */
 #include "doctor/doctor.h"
 
 #include <math.h>
 
-#define SHARE 0.02 /* of the measurements                                             */
-#define LEAST 5
-#define MOVED 0.3  /* of the usual change of the true value from one to the next      */
-#define TWICE 3    /* records                                                         */
+#define LEAST      5
+#define SHARE      0.02 /* of the measurements                                             */
+#define CHANCE     5.0  /* times the share of chance                                       */
+#define MOVED      0.1  /* sigmas by which the true value changed                          */
+#define MOVED_STEP 3.0
+#define TWICE      3    /* records                                                         */
+#define ROUNDING   1e-9 /* of the largest value: differences below are none                */
+
+typedef struct {
+    double  *value, *r, *w; /* rows x samples: measured, residual, predicted; NaN: there is none */
+    double  *room;
+    uint8_t *again;  /* per sample: a repetition                          */
+    int32_t *before; /* per sample: the one before of its target, or -1   */
+    double   sigma[CT_ROWS_MAX];
+    int64_t  pairs, repeated, twice;
+} work;
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The step of a row: the smallest difference of two values that is more than rounding. */
+static double find_step(const ct__sensor *s, work *t, int row)
+{
+    double largest = 0, step = INFINITY;
+    memcpy(t->room, t->value + (int64_t)row * s->samples, (size_t)s->samples * sizeof *t->room);
+    qsort(t->room, (size_t)s->samples, sizeof *t->room, compare_doubles);
+    for (int32_t k = 0; k < s->samples; k++) largest = fmax(largest, fabs(t->room[k]));
+    for (int32_t k = 1; k < s->samples; k++) {
+        const double d = t->room[k] - t->room[k - 1];
+        if (d > ROUNDING * largest) step = fmin(step, d);
+    }
+    return step;
+}
+
+/* The share of pairs that are equal by chance. */
+static double chance(const ct__sensor *s, work *t)
+{
+    double p = 1;
+    for (int i = 0; i < s->rows; i++) p *= fmin(1, find_step(s, t, i) / (3.545 * t->sigma[i]));
+    return p;
+}
 
 typedef struct {
     int32_t sequence, target, at;
 } place;
 
-static int compare(const void *a, const void *b)
+static int compare_places(const void *a, const void *b)
 {
     const place *x = a, *y = b;
     if (x->sequence != y->sequence) return x->sequence < y->sequence ? -1 : 1;
@@ -22,71 +65,132 @@ static int compare(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Size of the change of the true value; negative: not known. */
-static double change(const ct__exam *e, const ct__sensor *s, const ct__sample *a, const ct__sample *b)
+static ct_status link_samples(const ct__sensor *s, work *t, ct_err *err)
 {
-    double r[CT_ROWS_MAX], v[CT_ROWS_MAX], w[CT_ROWS_MAX], square = 0;
-    if (!ct__sample_row(e, s, a, &s->fault, r, NULL, v) || !ct__sample_row(e, s, b, &s->fault, r, NULL, w)) return -1;
-    for (int i = 0; i < s->rows; i++) square += (w[i] - v[i]) * (w[i] - v[i]);
-    return sqrt(square);
+    place *p = ct__zalloc(s->samples, sizeof *p);
+    if (!p) return ct__no_memory(err, "samples", s->samples);
+    for (int32_t k = 0; k < s->samples; k++) p[k] = (place){s->sample[k].sequence, s->sample[k].target, k};
+    qsort(p, (size_t)s->samples, sizeof *p, compare_places);
+    for (int32_t k = 0; k < s->samples; k++)
+        t->before[p[k].at] =
+            k && p[k].sequence == p[k - 1].sequence && p[k].target == p[k - 1].target ? p[k - 1].at : -1;
+    free(p);
+    return CT_OK;
 }
 
-/* 1: equal measured values; 2: of one pose, with mount and all. */
-static int equals(const ct__exam *e, const ct__sensor *s, const ct__sample *a, const ct__sample *b)
+static int has_moved(const ct__sensor *s, const work *t, int32_t a, int32_t b)
 {
-    const ct_graph *g = e->sequence[a->sequence].seq->graph;
-    const ct_factor f = ct_graph_factor(g, a->factor), h = ct_graph_factor(g, b->factor);
-    size_t          size = 0;
-    for (int i = 0; i < s->measured; i++) size += (size_t)ct_kind_size(s->ops->field[i]);
-    if (memcmp(f.z, h.z, size * sizeof *f.z)) return 0;
-    const size_t all = (size_t)ct_factor_z_size(s->ops);
-    return 1 + (f.var[0] == h.var[0] && !memcmp(f.z, h.z, all * sizeof *f.z));
-}
-
-static ct_status report(ct__exam *e, ct__sensor *s, int64_t repeated, int64_t twice, uint8_t *drop, ct_err *err)
-{
-    const double share = 100.0 * (double)repeated / s->samples;
-    if (twice >= TWICE) {
-        const double value[] = {(double)twice, 100.0 * (double)twice / s->samples};
-        CT_TRY(ct__report(e, s, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err));
+    for (int i = 0; i < s->rows; i++) {
+        const double *w = t->w + (int64_t)i * s->samples;
+        if (fabs(w[b] - w[a]) > (s->odometry ? MOVED_STEP : MOVED) * t->sigma[i]) return 1;
     }
-    if (repeated < LEAST || share < 100 * SHARE) return CT_OK;
+    return 0;
+}
+
+static int is_equal(const ct__sensor *s, const work *t, int32_t a, int32_t b)
+{
+    for (int i = 0; i < s->rows; i++) {
+        const double *w = t->value + (int64_t)i * s->samples;
+        if (w[a] < w[b] || w[a] > w[b]) return 0;
+    }
+    return 1;
+}
+
+static void fill(const ct__exam *e, const ct__sensor *s, work *t)
+{
+    for (int32_t k = 0; k < s->samples; k++) {
+        const ct_graph *g = e->sequence[s->sample[k].sequence].seq->graph;
+        double          r[CT_ROWS_MAX], w[CT_ROWS_MAX], z[CT_ROWS_MAX];
+        const int       there = ct__sample_row(e, s, &s->sample[k], &s->fault, r, NULL, w);
+        ct__value_of(s, ct_graph_factor(g, s->sample[k].factor).z, z);
+        for (int i = 0; i < s->rows; i++) {
+            const int64_t at = (int64_t)i * s->samples + k;
+            t->value[at] = z[i], t->r[at] = there ? r[i] : NAN, t->w[at] = there ? w[i] : NAN;
+        }
+    }
+}
+
+/* Robust sigmas of residuals about their medians. */
+static void measure(const ct__sensor *s, work *t)
+{
+    for (int i = 0; i < s->rows; i++) {
+        double middle = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            const double *r = t->r + (int64_t)i * s->samples;
+            int64_t       n = 0;
+            for (int32_t k = 0; k < s->samples; k++)
+                if (isfinite(r[k])) t->room[n++] = r[k] - middle;
+            if (pass) t->sigma[i] = n ? ct__robust_sigma(n, t->room) : 0;
+            else middle = n ? ct_median(n, t->room) : 0;
+        }
+    }
+}
+
+/* One record, there twice. */
+static int is_twice(const ct__exam *e, const ct__sensor *s, int32_t a, int32_t b)
+{
+    const ct_graph *g = e->sequence[s->sample[a].sequence].seq->graph;
+    const ct_factor f = ct_graph_factor(g, s->sample[a].factor), h = ct_graph_factor(g, s->sample[b].factor);
+    return !s->odometry && f.var[0] == h.var[0] && !memcmp(f.z, h.z, (size_t)ct_factor_z_size(s->ops) * sizeof *f.z);
+}
+
+static void count_repeated(const ct__exam *e, const ct__sensor *s, work *t)
+{
+    for (int32_t k = 0; k < s->samples; k++) {
+        const int32_t a = t->before[k];
+        if (a < 0) continue;
+        t->pairs++;
+        t->twice += is_twice(e, s, a, k);
+        t->again[k] = is_equal(s, t, a, k) && has_moved(s, t, a, k);
+        t->repeated += t->again[k];
+    }
+}
+
+static void drop(ct__sensor *s, const work *t)
+{
     int32_t n = 0;
     for (int32_t k = 0; k < s->samples; k++)
-        if (!drop[k]) s->sample[n++] = s->sample[k];
+        if (!t->again[k]) s->sample[n++] = s->sample[k];
     s->samples = n;
-    return ct__report(e, s, -1, CT_FINDING_MEASUREMENTS_REPEATED, 1, &share, err);
 }
 
-ct_status ct__find_repeated(ct__exam *e, ct__sensor *s, ct_err *err)
+static ct_status examine(ct__exam *e, ct__sensor *s, work *t, ct_err *err)
 {
-    if (!s->measured || s->samples < CT__SAMPLES_LEAST || s->odometry || s->loops) return CT_OK;
-    place   *p = ct__zalloc(s->samples, sizeof *p);
-    double  *size = ct__zalloc(s->samples, sizeof *size), *room = ct__zalloc(s->samples, sizeof *room);
-    uint8_t *drop = ct__zalloc(s->samples, 1);
-    int64_t  repeated = 0, twice = 0, n = 0;
-    ct_status status = p && size && room && drop ? CT_OK : ct__no_memory(err, "samples", s->samples);
-    for (int32_t k = 0; status == CT_OK && k < s->samples; k++)
-        p[k] = (place){s->sample[k].sequence, s->sample[k].target, k};
-    if (status == CT_OK) qsort(p, (size_t)s->samples, sizeof *p, compare);
-    for (int32_t k = 1; status == CT_OK && k < s->samples; k++) {
-        size[k] = -1;
-        if (p[k].sequence != p[k - 1].sequence || p[k].target != p[k - 1].target) continue;
-        size[k] = change(e, s, &s->sample[p[k - 1].at], &s->sample[p[k].at]);
-        if (size[k] > 0) room[n++] = size[k];
+    CT_TRY(link_samples(s, t, err));
+    fill(e, s, t);
+    measure(s, t);
+    count_repeated(e, s, t);
+    if (t->twice >= TWICE) {
+        const double value[] = {(double)t->twice, 100.0 * (double)t->twice / s->samples};
+        CT_TRY(ct__report(e, s, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err));
     }
-    const double usual = n ? ct_median(n, room) : 0;
-    for (int32_t k = 1; status == CT_OK && k < s->samples; k++) {
-        if (size[k] < 0) continue;
-        const int same = equals(e, s, &s->sample[p[k - 1].at], &s->sample[p[k].at]);
-        twice += same == 2;
-        drop[p[k].at] = same == 1 && size[k] > MOVED * usual;
-        repeated += drop[p[k].at];
-    }
-    if (status == CT_OK) status = report(e, s, repeated, twice, drop, err);
-    free(p);
-    free(size);
-    free(room);
-    free(drop);
+    const double share = t->pairs ? (double)t->repeated / (double)t->pairs : 0;
+    if (t->repeated < LEAST || share < SHARE || share < CHANCE * chance(s, t)) return CT_OK;
+    const double value = 100 * share;
+    CT_TRY(ct__report(e, s, -1, CT_FINDING_MEASUREMENTS_REPEATED, 1, &value, err));
+    drop(s, t);
+    return CT_OK;
+}
+
+ct_status ct__drop_repeated(ct__exam *e, ct__sensor *s, ct_err *err)
+{
+    const int64_t n = s->samples;
+    work          t = {0};
+    if (!s->measured || n < CT__SAMPLES_LEAST) return CT_OK;
+    t.value = ct__zalloc(n * s->rows, sizeof *t.value);
+    t.r = ct__zalloc(n * s->rows, sizeof *t.r);
+    t.w = ct__zalloc(n * s->rows, sizeof *t.w);
+    t.room = ct__zalloc(n, sizeof *t.room);
+    t.again = ct__zalloc(n, 1);
+    t.before = ct__zalloc(n, sizeof *t.before);
+    const ct_status status = t.value && t.r && t.w && t.room && t.again && t.before
+                                 ? examine(e, s, &t, err)
+                                 : ct__no_memory(err, "samples", n);
+    free(t.value);
+    free(t.r);
+    free(t.w);
+    free(t.room);
+    free(t.again);
+    free(t.before);
     return status;
 }
