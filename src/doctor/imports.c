@@ -277,15 +277,31 @@ static ct_status import(rounds *r, const char *text, ct_import_result *counts, c
     return CT_OK;
 }
 
+/* Kernels and full covariances change no residual. With them the noise would not be tested again, and what was found of
+ * it would be lost. The caller frees the list; NULL: no memory. */
+static ct_correction *values_alone(const ct_diagnosis *d, int32_t *count)
+{
+    ct_correction *list = ct__zalloc(CT_MAX(1, d->corrections), sizeof *list);
+    *count = 0;
+    for (int32_t i = 0; list && i < d->corrections; i++)
+        if (d->correction[i].kind != CT_CORRECT_KERNEL && d->correction[i].kind != CT_CORRECT_FULL)
+            list[(*count)++] = d->correction[i];
+    return list;
+}
+
 static ct_status apply(rounds *r, ct_diagnosis *now, ct_err *err)
 {
     const ct_recipe *recipe = r->recipe ? r->recipe : r->options.recipe;
     ct_correction   *list = NULL;
     int32_t          count = 0;
     char            *text = NULL;
-    CT_TRY(ct__compose_corrections(recipe, now->corrections, now->correction, &list, &count, err));
-    ct_status status = ct_recipe_correct(recipe, list, count, &text, err);
+    int32_t          values = 0;
+    ct_correction   *value = values_alone(now, &values);
+    ct_status        status = value ? CT_OK : ct__no_memory(err, "corrections", now->corrections);
+    if (status == CT_OK) status = ct__compose_corrections(recipe, values, value, &list, &count, err);
+    if (status == CT_OK) status = ct_recipe_correct(recipe, list, count, &text, err);
     if (status == CT_OK) status = import(r, text, NULL, err);
+    free(value);
     free(list);
     free(text);
     return status;
