@@ -136,7 +136,8 @@ static ct_status begin(search *s)
     CT_TRY(ct_likelihood_evaluate(s->l, s->at.p, s->part, &value, s->err));
     for (int32_t i = 0; i < s->l->count; i++) {
         if (!s->part[i]) continue;
-        left += s->part[i] = isfinite(s->gradients[i]);
+        s->part[i] = isfinite(s->gradients[i]) != 0;
+        left += s->part[i];
         s->result->left_out += !s->part[i];
     }
     if (!left)
