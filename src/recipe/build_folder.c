@@ -237,21 +237,20 @@ static ct_status name_part(commit *c, int testing)
     return CT_OK;
 }
 
-static ct_status write_yaml(const commit *c, const ct__paths list[2])
+/* dataset.yaml with these files, written beside the one that is there: ct__file_commit puts it in its place. */
+static ct_status stage_yaml(const commit *c, const ct__paths list[2], ct__file *file)
 {
     ct_err *err = c->imp->err;
-    ct__file file;
     char *path = ct__path_join(c->folder->path, YAML);
     if (!path) return ct__no_memory(err, "file names", 1);
-    ct_status status = ct__file_begin(&file, path, err);
+    ct_status status = ct__file_begin(file, path, err);
     free(path);
     CT_TRY(status);
     c->dataset->trains = (int32_t)list[0].count;
     c->dataset->tests = (int32_t)list[1].count;
-    status = ct__yaml_write(file.stream, c->dataset, list[0].path, list[1].path, err);
+    status = ct__yaml_write(file->stream, c->dataset, list[0].path, list[1].path, err);
     c->dataset->trains = c->dataset->tests = 0;
-    if (status == CT_OK) return ct__file_commit(&file, err);
-    ct__file_abort(&file);
+    if (status != CT_OK) ct__file_abort(file);
     return status;
 }
 
@@ -288,32 +287,23 @@ static ct_status write_recipe(const commit *c)
     return status;
 }
 
-static ct_status link_one(const commit *c, const char *from, const char *to)
-{
-    char *old = ct__path_join(c->folder->path, from), *new = ct__path_join(c->folder->path, to);
-    ct_status status = old && new ? CT_OK : ct__no_memory(c->imp->err, "file names", 1);
-    if (status == CT_OK && link(old, new) != 0 && rename(old, new) != 0)
-        status = ct_fail(c->imp->err, CT_E_IO, "%s: %s", new, strerror(errno));
-    free(old);
-    free(new);
-    return status;
-}
-
-static ct_status link_part(const commit *c, int testing)
+/* Links in train/ or test/. Without memory: the dataset must not stay hidden for want of it. */
+static ct_status link_part(const commit *c, int at, int testing)
 {
     const char *part = testing ? "test" : "train";
-    char *folder = ct__path_join(c->folder->path, part);
-    int made, any = 0;
-    for (int64_t i = 0; i < c->file[testing].count; i++) any |= !strncmp(c->file[testing].path[i], part, strlen(part));
-    ct_status status = !folder ? ct__no_memory(c->imp->err, "file names", 1)
-                       : any   ? make_folder(folder, &made, c->imp->err)
-                               : CT_OK;
-    for (int64_t i = 0; status == CT_OK && i < c->file[testing].count; i++)
-        if (!strncmp(c->file[testing].path[i], part, strlen(part)))
-            status = link_one(c, c->name[testing].path[i], c->file[testing].path[i]);
-    if (status == CT_OK && any) ct__sync_folder(folder);
-    free(folder);
-    return status;
+    const ct__paths *from = &c->name[testing], *to = &c->file[testing];
+    for (int64_t i = 0; i < to->count; i++) {
+        if (strncmp(to->path[i], part, strlen(part))) continue; /* a sequence of both parts, which train/ has */
+        if (mkdirat(at, part, 0777) != 0 && errno != EEXIST)
+            return ct_fail(c->imp->err, CT_E_IO, "%s/%s: the folder cannot be made: %s", c->folder->path, part,
+                           strerror(errno));
+        if (linkat(at, from->path[i], at, to->path[i], 0) != 0 && renameat(at, from->path[i], at, to->path[i]) != 0)
+            return ct_fail(c->imp->err, CT_E_IO, "%s/%s: %s", c->folder->path, to->path[i], strerror(errno));
+    }
+    const int folder = openat(at, part, O_RDONLY | O_DIRECTORY);
+    if (folder >= 0) fsync(folder);
+    if (folder >= 0) close(folder);
+    return CT_OK;
 }
 
 /* "a-seg00" is the first part of a, and may be the name of another recording. */
@@ -334,6 +324,35 @@ static ct_status check_names(const ct__import *imp)
     return status;
 }
 
+/* Steps 1 to 3. All that needs memory is done before. */
+static ct_status put_in_place(commit *c, int at)
+{
+    ct__file hidden, final;
+    CT_TRY(stage_yaml(c, c->name, &hidden));
+    ct_status status = stage_yaml(c, c->file, &final);
+    if (status != CT_OK) {
+        ct__file_abort(&hidden);
+        return status;
+    }
+    status = ct__file_commit(&hidden, c->imp->err);
+    if (status != CT_OK) {
+        ct__file_abort(&final);
+        return status;
+    }
+    c->folder->made = 0;
+    remove_part(c->folder->path, "train");
+    remove_part(c->folder->path, "test");
+    for (int testing = 0; status == CT_OK && testing < 2; testing++) status = link_part(c, at, testing);
+    if (status == CT_OK) status = ct__file_commit(&final, c->imp->err);
+    else ct__file_abort(&final);
+    if (status == CT_OK) remove_left(c->folder->path);
+    else { /* the dataset is complete where it is */
+        free(c->folder->staged);
+        c->folder->staged = NULL;
+    }
+    return status;
+}
+
 static ct_status do_commit(commit *c)
 {
     ct__import *imp = c->imp;
@@ -346,22 +365,12 @@ static ct_status do_commit(commit *c)
     c->dataset->noise = imp->noise; /* lent */
     ct_status status = ct__add_groups(imp, c->dataset);
     for (int testing = 0; status == CT_OK && testing < 2; testing++) status = name_part(c, testing);
+    const int at = open(c->folder->path, O_RDONLY | O_DIRECTORY);
+    if (status == CT_OK && at < 0) status = ct_fail(imp->err, CT_E_IO, "%s: %s", c->folder->path, strerror(errno));
     if (status == CT_OK) ct__sync_folder(c->folder->staged);
     if (status == CT_OK) status = write_recipe(c);
-    if (status == CT_OK) status = write_yaml(c, c->name);
-    if (status == CT_OK) {
-        c->folder->made = 0;
-        remove_part(c->folder->path, "train");
-        remove_part(c->folder->path, "test");
-        for (int testing = 0; status == CT_OK && testing < 2; testing++) status = link_part(c, testing);
-        if (status == CT_OK) status = write_yaml(c, c->file);
-        if (status == CT_OK)
-            remove_left(c->folder->path);
-        else { /* the dataset is complete where it is */
-            free(c->folder->staged);
-            c->folder->staged = NULL;
-        }
-    }
+    if (status == CT_OK) status = put_in_place(c, at);
+    if (at >= 0) close(at);
     c->dataset->noise = empty;
     return status;
 }
