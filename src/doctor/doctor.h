@@ -11,6 +11,7 @@
  *   repeated.c    measurements that repeat
  *   faults.c      which faults of a sensor the data show, and their size
  *   large.c       units and axes
+ *   conventions.c order of quaternions, camera axes, headings in degrees
  *   noise_tests.c, tails.c, depends.c    what remains
  *   truth_faults.c truth_jumps.c truth_tests.c    truth: gaps, copies, jumps
  *   repeated.c                           measurements that are there again
@@ -239,6 +240,11 @@ int  ct__is_exact(const ct__exam *e, const ct__sensor *s, int32_t count, const i
 void ct__use_measured(const ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t count, const int32_t *from,
                       double *D);
 ct_status ct__find_large_faults(ct__exam *e, ct__sensor *s, ct_err *err);
+/* conventions.c: *out <- what the recipe misreads, with corrections, by trial imports; and what of it the truth's poses
+ * alone show: they are then changed. */
+ct_status ct__find_conventions(const ct_dataset *dataset, const ct_recipe *recipe, const ct_doctor_options *options,
+                               ct_diagnosis **out, ct_err *err);
+ct_status ct__change_conventions(ct__exam *e, ct_err *err);
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_tails(ct__exam *e, ct__sensor *s, ct_err *err);

@@ -100,6 +100,7 @@ ct_status ct__examine(ct__exam *e, ct_err *err)
     if (!e->out) return ct__no_memory(err, "diagnoses", 1);
     CT_TRY(ct__exam_survey(e, err));
     count_tests(e);
+    if (!e->options.recipe || e->options.brief) CT_TRY(ct__change_conventions(e, err));
     CT_TRY(examine_truth(e, err));
     CT_TRY(examine_sensors(e, err));
     ct__assign_corrections(e->out, NULL);

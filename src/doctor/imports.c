@@ -352,6 +352,20 @@ static ct_status examine_round(rounds *r, ct_diagnosis **now, ct_err *err)
     return status;
 }
 
+/* What the recipe misreads is corrected before anything is examined. */
+static ct_status correct_conventions(rounds *r, ct_diagnosis **all, int32_t *imports, ct_err *err)
+{
+    ct_diagnosis *found = NULL;
+    CT_TRY(ct__find_conventions(r->imported, r->recipe, &r->options, &found, err));
+    ct_status status = found->findings.count ? merge(all, found, err) : CT_OK;
+    if (status == CT_OK && found->corrections) {
+        status = apply(r, found, err);
+        ++*imports;
+    }
+    ct_diagnosis_free(found);
+    return status;
+}
+
 static ct_status run(rounds *r, ct_diagnosis **all, ct_err *err)
 {
     ct_import_result counts = {0};
@@ -360,6 +374,7 @@ static ct_status run(rounds *r, ct_diagnosis **all, ct_err *err)
     int32_t          imports = 1;
     if (status == CT_OK) status = report_stamps(&counts, all, err);
     ct_import_result_free(&counts);
+    if (status == CT_OK) status = correct_conventions(r, all, &imports, err);
     for (int i = 0; status == CT_OK; i++) {
         ct_diagnosis_free(now);
         now = NULL;

@@ -325,6 +325,7 @@ static int heading(const ct__channel *c, const ct_record *record, ct__sample *s)
     const ct_so3 C = ct_so3_inverse(ct__body_axes(c->axes), NULL);
     q = ct_so3_compose(ct_so3_compose(ct__world_axes(c->axes), q, NULL, NULL), C, NULL, NULL);
     s->value[0] = ct__yaw((ct_se3){0, 0, 0, q.x, q.y, q.z, q.w});
+    if (c->role[CT__ROLE_YAW].count && c->axes == CT__AXES_BODY) TAKE(CT__ROLE_YAW, 1, s->value); /* not wrapped yet */
     ct__correct_rows(&c->corrected, 1, s->value);
     if (c->has_frame) s->value[0] += ct__yaw(c->frame);
     return -1;
