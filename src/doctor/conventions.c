@@ -350,6 +350,7 @@ ct_status ct__find_conventions(const ct_dataset *dataset, const ct_recipe *recip
 static int change_poses(ct__exam *e, int bits)
 {
     const ct_se3 C = {0, 0, 0, -0.5, 0.5, -0.5, 0.5}; /* x = z_c, y = -x_c, z = -y_c */
+    const ct_se3 back = ct_se3_inverse(C, NULL);
     int          changed = 0;
     for (int32_t i = 0; i < e->sequences; i++) {
         const ct_graph *g = e->sequence[i].seq->graph;
@@ -358,7 +359,7 @@ static int change_poses(ct__exam *e, int bits)
             if (g->kind[v] != CT_SE3 || !e->sequence[i].moving[v]) continue;
             memcpy(&T, e->sequence[i].x + g->offset[v], sizeof T);
             if (bits & QUATERNION) T = (ct_se3){T.x, T.y, T.z, T.qy, T.qz, T.qw, T.qx};
-            if (bits & CAMERA) T = ct_se3_compose(ct_se3_compose(C, T, NULL, NULL), ct_se3_inverse(C, NULL), NULL, NULL);
+            if (bits & CAMERA) T = ct_se3_compose(ct_se3_compose(C, T, NULL, NULL), back, NULL, NULL);
             memcpy(e->sequence[i].x + g->offset[v], &T, sizeof T);
             changed = 1;
         }

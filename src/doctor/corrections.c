@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define SLIGHT 0.1 /* sigmas: what a fault must do to be found */
+
 /* The frame about the origin: F = C E C^-1. */
 static ct_se3 frame_of(const ct__sensor *s, const ct__fault *f)
 {
@@ -100,17 +102,64 @@ static int can_show_frame(const ct__sensor *s)
     return 0;
 }
 
+/* What coordinates of the frame that are not in use may be: they have an effect of less than SLIGHT sigmas. */
+static double unseen(const ct__sensor *s)
+{
+    double most = 0;
+    for (int j = 0; j < s->params; j++)
+        if (s->param[j].kind == CT__FAULT_FRAME && !s->fit->use[j] && s->fit->unit_effect[j] > 0)
+            most = fmax(most, SLIGHT / s->fit->unit_effect[j]);
+    return most;
+}
+
+/* How far its frame may be off. */
+static double doubt(const ct__sensor *s) { return error_of(s, CT__FAULT_FRAME) + unseen(s); }
+
 /* Distance between two frames where they turn, in standard errors. */
 static double disagreement(const ct__sensor *a, const ct__sensor *b)
 {
     double       most = 0;
     const ct_se3 A = frame_of(a, &a->fault), B = frame_of(b, &b->fault);
     const double ea = error_of(a, CT__FAULT_FRAME), eb = error_of(b, CT__FAULT_FRAME);
+    const double slack = unseen(a) + unseen(b);
     double       p[3], q[3];
     ct_se3_act(A, a->centre, p, NULL, NULL);
     ct_se3_act(B, a->centre, q, NULL, NULL);
-    for (int i = 0; i < 3; i++) most = fmax(most, fabs(p[i] - q[i]) / hypot(ea, eb));
+    for (int i = 0; i < 3; i++) most = fmax(most, (fabs(p[i] - q[i]) - slack) / hypot(ea, eb));
     return most;
+}
+
+static void drop_correction(ct_diagnosis *d, ct_correction_kind kind, const char *sensor)
+{
+    int32_t n = 0;
+    for (int32_t k = 0; k < d->corrections; k++) {
+        if (d->correction[k].kind == kind && !strcmp(d->correction[k].sensor, sensor)) continue;
+        d->correction_error[n] = d->correction_error[k];
+        d->correction[n++] = d->correction[k];
+    }
+    d->corrections = n;
+}
+
+/* A truth that is turned by an angle gives every heading a bias of that size: it is not one of the sensor. */
+static void explain_headings(ct__exam *e, const ct__sensor *by)
+{
+    const ct_se3 F = frame_of(by, &by->fault);
+    const double angle = fabs(remainder(2 * atan2(F.qz, F.qw), 6.283185307179586));
+    const double error = error_of(by, CT__FAULT_FRAME);
+    for (int32_t i = 0; i < e->sensors; i++) {
+        ct__sensor *s = &e->sensor[i];
+        const int   heading = s->ops->arity == 1 && s->tied && s->rows == 1 && ct__row_turns(s, 0);
+        const double room = CT__FRAMES_AGREE * hypot(error, error_of(s, CT__FAULT_BIAS));
+        if (!heading || !uses(s, CT__FAULT_BIAS) || fabs(fabs(s->fault.bias[0]) - angle) > room) continue;
+        for (int32_t k = e->out->findings.count - 1; k >= 0; k--) {
+            const ct_finding *f = &e->out->findings.item[k];
+            const size_t      n = strlen(s->name);
+            if (f->code == CT_FINDING_SENSOR_BIAS && f->subjects && !strncmp(f->subject[0].name, s->name, n) &&
+                (!f->subject[0].name[n] || f->subject[0].name[n] == '.'))
+                ct__remove_finding(e->out, k);
+        }
+        drop_correction(e->out, CT_CORRECT_BIAS, s->name);
+    }
 }
 
 ct_status ct__correct_frames(ct__exam *e, ct_err *err)
@@ -122,10 +171,10 @@ ct_status ct__correct_frames(ct__exam *e, ct_err *err)
         const ct__sensor *s = &e->sensor[i];
         if (!can_show_frame(s)) continue;
         if (!uses(s, CT__FAULT_FRAME) || (first && disagreement(first, s) > CT__FRAMES_AGREE)) all = 0;
-        if (uses(s, CT__FAULT_FRAME) && (!first || error_of(s, CT__FAULT_FRAME) < error_of(first, CT__FAULT_FRAME)))
-            first = s;
+        if (uses(s, CT__FAULT_FRAME) && (!first || doubt(s) < doubt(first))) first = s;
     }
     if (first && all) {
+        explain_headings(e, first);
         const int n = pose_fields(first->pose, ct_se3_inverse(frame_of(first, &first->fault), NULL), value);
         return ct__report_correction(e, NULL, -1, CT_CORRECT_FRAME, n, value, error_of(first, CT__FAULT_FRAME), err);
     }
