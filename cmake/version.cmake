@@ -20,8 +20,21 @@ add_custom_command(OUTPUT ${COVTUNE_COMMIT_H}
   DEPENDS ${watched} ${PROJECT_SOURCE_DIR}/cmake/commit.cmake VERBATIM)
 
 # What the program is made of, for --version.
-set(COVTUNE_LIBRARIES "jansson ${covtune_jansson_VERSION}, libcyaml ${covtune_libcyaml_VERSION}, NLopt ${covtune_nlopt_VERSION}, SuiteSparse (AMD, CAMD, CCOLAMD)")
+set(COVTUNE_LIBRARIES "jansson ${covtune_jansson_VERSION}, libcyaml ${covtune_libcyaml_VERSION}, libyaml ${covtune_yaml-0.1_VERSION}, NLopt ${covtune_nlopt_VERSION}, SuiteSparse (AMD, CAMD, CCOLAMD)")
+set(COVTUNE_RECORDINGS "")
+foreach(name zlib bzip2 liblz4 libzstd sqlite3 proj) # as in cmake/dependencies.cmake
+  string(TOUPPER ${name} NAME)
+  string(REGEX REPLACE "^LIB" "" NAME ${NAME})
+  string(REGEX REPLACE "^lib" "" word ${name})
+  if(COVTUNE_HAS_${NAME})
+    string(STRIP "${word} ${covtune_${name}_VERSION}" word)
+    list(APPEND COVTUNE_RECORDINGS ${word})
+  else()
+    list(APPEND COVTUNE_RECORDINGS "no ${word}")
+  endif()
+endforeach()
+list(JOIN COVTUNE_RECORDINGS ", " COVTUNE_RECORDINGS)
 set_source_files_properties(src/cli/common/version.c PROPERTIES
   OBJECT_DEPENDS ${COVTUNE_COMMIT_H}
-  COMPILE_DEFINITIONS "COVTUNE_LIBRARIES=\"${COVTUNE_LIBRARIES}\";COVTUNE_SANITIZERS=\"${COVTUNE_SANITIZE}\""
+  COMPILE_DEFINITIONS "COVTUNE_LIBRARIES=\"${COVTUNE_LIBRARIES}\";COVTUNE_RECORDINGS=\"${COVTUNE_RECORDINGS}\";COVTUNE_SANITIZERS=\"${COVTUNE_SANITIZE}\""
   INCLUDE_DIRECTORIES ${COVTUNE_GENERATED})
