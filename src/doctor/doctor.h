@@ -16,6 +16,7 @@
  *   truth_faults.c truth_jumps.c truth_tests.c    truth: gaps, copies, jumps
  *   repeated.c                           measurements that are there again
  *   influence.c                          what does not matter, what nothing determines
+ *   trial.c       faults that are applied exactly
  *   corrections.c faults as corrections of a recipe
  *   report.c      findings, evidence
  *   evidence.c    pictures of faults
@@ -116,6 +117,7 @@ typedef struct {
     int                  exact;     /* 1: noise is not in what it measures: instruments.c */
     double               varies[CT_ROWS_MAX]; /* deviation of measured values */
     uint8_t              still[CT_ROWS_MAX]; /* rows whose measured value does not vary */
+    uint8_t              closed[CT__PARAMS_MAX]; /* parameters that do not hold when they are applied */
     int                  copied;    /* 1: the truth is a copy of one of its rows: not examined      */
     int                  spoiled;   /* 1: a fault makes its other rows meaningless */
     struct ct__fit      *fit;
@@ -230,6 +232,21 @@ double ct__chi_squared_tail(double x, double degrees);
 /* 1.4826 times the median of |x|, x is used up. */
 double ct__robust_sigma(int64_t n, double *x);
 int    ct__invert(int n, double *A); /* symmetric positive definite, in place; 0: singular */
+
+/* trial.c: samples of a fit, for faults that are applied exactly. */
+typedef struct {
+    const ct__exam   *e;
+    const ct__sensor *s;
+    const ct__fit    *fit;
+    int32_t           count;
+    const int32_t    *from, *group; /* per sample: its index among those of the sensor, whose scale it has */
+} ct__trial;
+
+/* By how much the loss falls from fault a to b. */
+double ct__gain(const ct__trial *t, const ct__fault *a, const ct__fault *b);
+/* f <- f after the step of the fit, whose largest ratio to its error is given; 0: the loss does not fall. */
+int ct__try_step(const ct__trial *t, double ratio, ct__fault *f);
+int ct__delay_holds(const ct__trial *t, const ct__fault *f);
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 

@@ -108,6 +108,7 @@ static void group_samples(table *t)
 static int is_open(const ct__sensor *s, int j)
 {
     const ct__fault_kind kind = s->param[j].kind;
+    if (s->closed[j]) return 0;
     if (kind == CT__FAULT_SCALE && s->still[s->param[j].row]) return 0;
     if (s->exact && kind == CT__FAULT_MOUNT) return 0;
     if (s->exact && kind == CT__FAULT_BIAS && !ct__row_turns(s, s->param[j].row)) return 0;
@@ -148,6 +149,11 @@ static ct__regression as_regression(const table *t)
                             .group = t->group};
 }
 
+static ct__trial as_trial(const table *t, const ct__fit *fit)
+{
+    return (ct__trial){.e = t->e, .s = t->s, .fit = fit, .count = t->count, .from = t->from, .group = t->group};
+}
+
 static ct_status regress(const table *t, int screen, ct__fit *fit, ct_err *err)
 {
     const ct__regression g = as_regression(t);
@@ -163,13 +169,27 @@ static ct_status settle(table *t, int screen, ct__fit *fit, ct__fault *f, ct_err
         CT_TRY(regress(t, screen, fit, err));
         for (int j = 0; j < t->s->params; j++)
             if (fit->use[j]) most = fmax(most, fabs(fit->phi[j]) / fit->error[j]);
-        if (most < SETTLED) break;
-        ct__fault_step(t->s, fit->phi, f);
+        const ct__trial trial = as_trial(t, fit);
+        if (most < SETTLED || !ct__try_step(&trial, most, f)) break;
     }
     return CT_OK;
 }
 
 /* ---- Selection -------------------------------------------------------------------------------- */
+
+/* Parameter j joins those in use, unless it does not hold when it is applied: then it is closed. */
+static ct_status try_fault(table *t, int j, ct__fit *fit, ct__fault *f, ct_err *err)
+{
+    const ct__fault before = *f;
+    fit->use[j] = 1;
+    CT_TRY(settle(t, 1, fit, f, err));
+    const ct__trial trial = as_trial(t, fit);
+    if (ct__gain(&trial, &before, f) > 0 && ct__delay_holds(&trial, f)) return CT_OK;
+    fit->use[j] = 0;
+    t->s->closed[j] = 1;
+    *f = before;
+    return settle(t, 1, fit, f, err);
+}
 
 static double least_effect(const ct__sensor *s) { return s->odometry ? EFFECT_STEP : EFFECT; }
 
@@ -303,8 +323,7 @@ static ct_status select_faults(table *t, ct__fit *fit, ct__fault *f, ct_err *err
     for (int i = 0; i < t->s->params; i++) {
         const int j = choose(t, fit);
         if (j < 0) break;
-        fit->use[j] = 1;
-        CT_TRY(settle(t, 1, fit, f, err));
+        CT_TRY(try_fault(t, j, fit, f, err));
     }
     if (add_beside(t->s, fit)) CT_TRY(settle(t, 1, fit, f, err));
     for (int i = 0; i < t->s->params && drop(t, f, fit); i++) {
