@@ -440,7 +440,7 @@ static int compare_recordings(const table *t, const ct__fit *fit, by_recording *
     return ct__chi_squared_tail(chi * fmin(1, fit->degrees / (fit->degrees + 2)), b->recordings - 1) < t->e->alpha;
 }
 
-static ct_status split_recordings(table *t, const ct__fit *fit, const ct__fault *f, by_recording *b, ct_err *err)
+static ct_status split_recordings(table *t, ct__fit *fit, const ct__fault *f, by_recording *b, ct_err *err)
 {
     int differ = 0;
     if (t->e->recordings < 2) return CT_OK;
@@ -448,6 +448,8 @@ static ct_status split_recordings(table *t, const ct__fit *fit, const ct__fault 
     for (int j = 0; b->recordings > 1 && j < t->s->params; j++)
         if (fit->use[j]) differ |= compare_recordings(t, fit, b, j) | (fit->use[j] == 3);
     if (!differ) b->recordings = 0;
+    for (int j = 0; differ && j < t->s->params; j++) /* and stay so in later imports */
+        if (fit->use[j] && t->s->param[j].kind != CT__FAULT_FRAME) fit->use[j] = 3;
     return CT_OK;
 }
 

@@ -184,10 +184,13 @@ static ct_status tidy(ct_diagnosis **all, const ct_recipe *recipe, ct_err *err)
 
 /* ---- Rounds ----------------------------------------------------------------------------------- */
 
-static int is_forced(const rounds *r, const ct__sensor *s, int j)
+static int is_forced(rounds *r, const ct__sensor *s, int j)
 {
-    for (int32_t i = 0; i < r->forceds; i++)
-        if (ct__forces(&r->forced[i], s, j)) return 1;
+    for (int32_t i = 0; i < r->forceds; i++) {
+        if (!ct__forces(&r->forced[i], s, j)) continue;
+        r->forced[i].by_recording |= s->fit->use[j] == 3;
+        return 1;
+    }
     return 0;
 }
 

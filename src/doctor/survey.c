@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #define BLOCK       200   /* samples that stay together when a sensor has too many: neighbours are needed */
-#define MOST        10000 /* samples of a sensor                                                          */
+#define MOST        30000 /* samples of a sensor                                                          */
 #define MOST_BRIEF  2000
 #define GROUP_ENDS  "@#"
 
