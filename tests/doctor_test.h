@@ -155,4 +155,14 @@ static inline ct_dataset *doctor_dataset(const doctor_world *w)
     return d;
 }
 
+static inline ct_diagnosis *doctor_examine(const doctor_world *w)
+{
+    ct_dataset   *d = doctor_dataset(w);
+    ct_diagnosis *out = NULL;
+    ct_err        err = {0};
+    CHECK_OK(ct_doctor_examine(d, NULL, &out, &err), err);
+    ct_dataset_free(d);
+    return out;
+}
+
 #endif

@@ -126,6 +126,17 @@ static inline void write_poses(const world *w, const char *name, ct_se3 mount, c
     if (file) fclose(file);
 }
 
+/* A planar robot at `start` with odometry.csv and truth.csv, in a folder of its own. */
+static inline world import_robot(const char *name, ct_ns start)
+{
+    const ct_se3 identity = {0, 0, 0, 0, 0, 0, 1};
+    const world  w = world_make(CT_SE2, start);
+    import_begin(name);
+    write_velocities(&w, "odometry.csv", identity);
+    write_poses(&w, "truth.csv", identity, 0, 50000000);
+    return w;
+}
+
 /* ---- recipes ---- */
 
 static inline ct_dataset *import_text(const char *text, ct_import_result *result, ct_err *err)

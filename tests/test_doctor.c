@@ -23,21 +23,11 @@ static void print_findings(const ct_diagnosis *d)
     }
 }
 
-static ct_diagnosis *examine(const doctor_world *w)
-{
-    ct_dataset   *d = doctor_dataset(w);
-    ct_diagnosis *out = NULL;
-    ct_err        err = {0};
-    CHECK_OK(ct_doctor_examine(d, NULL, &out, &err), err);
-    ct_dataset_free(d);
-    return out;
-}
-
 /* One fault gives one finding, and value[k] is `truth` within 10 % or three standard errors. */
 static void check_fault(const doctor_world *w, ct_finding_code code, const char *subject, int k, double truth,
                         int error)
 {
-    ct_diagnosis     *d = examine(w);
+    ct_diagnosis     *d = doctor_examine(w);
     const ct_finding *f = d ? find(d, code, subject) : NULL;
     CHECK(f != NULL);
     CHECK(d && d->findings.count == 1);
@@ -62,7 +52,7 @@ static void test_without_faults_nothing_is_found(void)
     int alarms = 0;
     for (uint64_t seed = 500; seed < 540; seed++) {
         const doctor_world w = doctor_world_clean(seed);
-        ct_diagnosis      *d = examine(&w);
+        ct_diagnosis      *d = doctor_examine(&w);
         alarms += d && d->findings.count > 0;
         if (d && d->findings.count) print_findings(d);
         CHECK(d && d->tests > 30);
@@ -117,7 +107,7 @@ static void test_noise_that_depends_on_the_range_is_named(void)
 {
     doctor_world w = doctor_world_clean(6);
     w.range_growth = 1;
-    ct_diagnosis     *d = examine(&w);
+    ct_diagnosis     *d = doctor_examine(&w);
     const ct_finding *f = find(d, CT_FINDING_NOISE_DEPENDS, "range");
     CHECK(f && d->findings.count == 1 && f->subjects == 2 && !strcmp(f->subject[1].name, "range"));
     if (f) {
@@ -132,7 +122,7 @@ static void test_faults_that_differ_between_recordings_are_corrected_in_each(voi
 {
     doctor_world w = doctor_world_clean(1);
     w.spread = 0.02;
-    ct_diagnosis     *d = examine(&w);
+    ct_diagnosis     *d = doctor_examine(&w);
     const ct_finding *f = find(d, CT_FINDING_RATE_BIAS, "odom.yaw");
     CHECK(f && d->findings.count == 1 && fabs(f->value[3] - 0.02) < 0.01);
     CHECK(d->corrections == 4 && d->correction_of[0] == 0);
@@ -149,7 +139,7 @@ static void test_faults_that_come_together_are_told_apart(void)
 {
     doctor_world w = doctor_world_clean(1);
     w.odom_scale[0] = -0.06, w.odom_scale[2] = 0.1, w.odom_delay = 0.175;
-    ct_diagnosis *d = examine(&w);
+    ct_diagnosis *d = doctor_examine(&w);
     CHECK(d->findings.count == 3);
     const ct_finding *delay = find(d, CT_FINDING_SENSOR_DELAY, "odom"), *x = find(d, CT_FINDING_SENSOR_SCALE, "odom.x"),
                      *yaw = find(d, CT_FINDING_SENSOR_SCALE, "odom.yaw");

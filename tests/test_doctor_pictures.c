@@ -2,16 +2,6 @@
  * which know nothing of the doctor's fit, give its size. */
 #include "doctor_test.h"
 
-static ct_diagnosis *examine(const doctor_world *w)
-{
-    ct_dataset   *d = doctor_dataset(w);
-    ct_diagnosis *out = NULL;
-    ct_err        err = {0};
-    CHECK_OK(ct_doctor_examine(d, NULL, &out, &err), err);
-    ct_dataset_free(d);
-    return out;
-}
-
 /* What every picture has. */
 static void check_sound(const ct_diagnosis *d, const ct_evidence *v)
 {
@@ -63,7 +53,7 @@ static double slope_of_line(const ct_evidence *v)
 #define SHOWN(seed, code, subject, ...)                                                            \
     doctor_world w = doctor_world_clean(seed);                                                     \
     __VA_ARGS__;                                                                                   \
-    ct_diagnosis      *d = examine(&w);                                                            \
+    ct_diagnosis      *d = doctor_examine(&w);                                                            \
     const ct_evidence *v = d ? find(d, code, subject) : NULL;                                      \
     CHECK(v != NULL)
 
@@ -190,7 +180,7 @@ static void test_a_common_delay_keeps_a_picture(void)
 static void test_without_findings_there_are_no_pictures(void)
 {
     const doctor_world w = doctor_world_clean(501);
-    ct_diagnosis      *d = examine(&w);
+    ct_diagnosis      *d = doctor_examine(&w);
     CHECK(d && d->findings.count == 0 && d->evidences == 0);
     ct_diagnosis_free(d);
 }

@@ -17,15 +17,6 @@ static const ct_se3 IDENTITY = {0, 0, 0, 0, 0, 0, 1};
     "states: {type: SE2, every: 0.3}\ntruth: {source: mocap, position: [x, y], yaw: yaw}\n"                            \
     "sensors:\n  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]}\n"
 
-static world begin(const char *name)
-{
-    const world w = world_make(CT_SE2, START);
-    import_begin(name);
-    write_velocities(&w, "odometry.csv", IDENTITY);
-    write_poses(&w, "truth.csv", IDENTITY, 0, 50000000);
-    return w;
-}
-
 static ct_status import_to(const char *text, const char *out, ct_import_options *options, ct_err *err)
 {
     ct_recipe *recipe = NULL;
@@ -47,7 +38,7 @@ static int sequences_in(const char *folder)
 static void test_a_folder_with_other_files_is_refused(void)
 {
     ct_err err = {0};
-    begin("other_files");
+    import_robot("other_files", START);
     mkdir(import_path("mine"), 0777);
     write_text_file("mine/thesis.tex", "years of work\n");
     CHECK_REFUSED(import_to(TEXT, import_path("mine"), NULL, &err), err, "there is something in this folder");
@@ -63,7 +54,7 @@ static void test_a_folder_with_other_files_is_refused(void)
 static void test_sequences_of_one_name_are_refused(void)
 {
     ct_err err = {0};
-    const world w = begin("names");
+    const world w = import_robot("names", START);
     write_velocities(&w, "odo-a.csv", IDENTITY);
     write_velocities(&w, "odo-a-seg00.csv", IDENTITY);
     mkdir(import_path("other"), 0777);
@@ -87,7 +78,7 @@ static void test_sequences_of_one_name_are_refused(void)
 static void test_a_second_import_replaces_the_first(void)
 {
     ct_err err = {0};
-    begin("twice");
+    import_robot("twice", START);
     CHECK_OK(import_to(TEXT "split: {segment: 1.2}\n", import_path("data"), NULL, &err), err);
     CHECK(sequences_in(import_path("data")) == 8 && access(import_path("data/train/test-seg00.ctseq"), F_OK) == 0);
     write_text_file("data/notes.txt", "mine\n"); /* files of others stay */
@@ -119,7 +110,7 @@ static void test_what_is_stopped_or_fails_leaves_the_old_dataset(void)
     ct_err err = {0};
     int calls = 0;
     ct_import_options options = ct_import_defaults();
-    begin("stopped");
+    import_robot("stopped", START);
     CHECK_OK(import_to(TEXT "split: {segment: 1.2}\n", import_path("data"), NULL, &err), err);
     write_long(20000);
     options.progress = stop_at_once;
@@ -136,7 +127,7 @@ static void test_what_is_stopped_or_fails_leaves_the_old_dataset(void)
 static void test_a_full_disk_leaves_the_old_dataset(void)
 {
     ct_err err = {0};
-    begin("full");
+    import_robot("full", START);
     CHECK_OK(import_to(TEXT "split: {segment: 1.2}\n", import_path("data"), NULL, &err), err);
     const pid_t child = fork();
     if (child == 0) {
@@ -157,7 +148,7 @@ static void test_a_full_disk_leaves_the_old_dataset(void)
 static void test_a_kill_leaves_a_complete_dataset(void)
 {
     ct_err err = {0};
-    begin("kill");
+    import_robot("kill", START);
     CHECK_OK(import_to(TEXT "split: {segment: 1.2}\n", import_path("data"), NULL, &err), err);
     for (int i = 0; i < 12; i++) {
         const pid_t child = fork();
@@ -187,7 +178,7 @@ static void test_memory_does_not_grow_with_the_file(void)
 {
     long used[2] = {0, 0};
     for (int i = 0; i < 2; i++) {
-        begin("large");
+        import_robot("large", START);
         write_long(i ? 400000 : 4000);
         struct rusage usage;
         const pid_t child = fork();
@@ -226,7 +217,7 @@ static void test_latitude_and_longitude_are_in_the_tangent_frame(void)
 {
     static const double FIX[3][3] = {{48.1, 11.5, 520}, {48.1012, 11.5034, 533}, {48.0871, 11.4811, 498}};
     for (int given = 0; given < 2; given++) {
-        begin("geodetic");
+        import_robot("geodetic", START);
         FILE *file = table_open("gps.csv", "t,lat,lon,h");
         for (int i = 0; i < 3; i++) put_row(file, START + i * 300000000LL, 3, FIX[i]);
         fclose(file);

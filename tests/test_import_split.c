@@ -13,15 +13,6 @@ static const ct_se3 IDENTITY = {0, 0, 0, 0, 0, 0, 1};
 #define TRUTH  "truth: {source: mocap, position: [x, y], yaw: yaw}\n"
 #define ODOM   "sensors:\n  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]}\n"
 
-static world begin(const char *name)
-{
-    const world w = world_make(CT_SE2, START);
-    import_begin(name);
-    write_velocities(&w, "odometry.csv", IDENTITY);
-    write_poses(&w, "truth.csv", IDENTITY, 0, 50000000);
-    return w;
-}
-
 /* ---- gaps ---- */
 
 /* Odometry without the records from 4 to 6 s. */
@@ -38,7 +29,7 @@ static void write_with_gap(const world *w)
 
 static void test_a_gap_in_the_odometry_ends_a_sequence(void)
 {
-    const world w = begin("gap");
+    const world w = import_robot("gap", START);
     ct_import_result result;
     write_with_gap(&w);
     write_poses(&w, "gps.csv", IDENTITY, 20000000, 100000000);
@@ -63,7 +54,7 @@ static void test_a_gap_in_the_odometry_ends_a_sequence(void)
 
 static void test_a_longer_gap_may_be_allowed(void)
 {
-    const world w = begin("gap_allowed");
+    const world w = import_robot("gap_allowed", START);
     write_with_gap(&w);
     MUST_IMPORT(d, HEAD "sources:\n" TABLES "states: {type: SE2, every: 0.3, gap: 2.5}\n" TRUTH ODOM, NULL);
     CHECK(d->train[0] == d->test[0] && states_of(d->train[0]) == 34 && !strcmp(d->train[0]->name, "test"));
@@ -73,7 +64,7 @@ static void test_a_longer_gap_may_be_allowed(void)
 /* A clock that jumps by fifty years makes no billion of states. */
 static void test_a_jump_of_the_clock_is_a_gap(void)
 {
-    begin("jump");
+    import_robot("jump", START);
     FILE *file = table_open("odometry.csv", "t,vx,vy,wz"), *truth = table_open("truth.csv", "t,x,y,yaw");
     for (int part = 0; part < 2; part++)
         for (int i = 0; i < 40; i++) {
@@ -92,7 +83,7 @@ static void test_a_jump_of_the_clock_is_a_gap(void)
 
 static void test_states_by_distance_lie_that_far_apart(void)
 {
-    begin("distance");
+    import_robot("distance", START);
     MUST_IMPORT(d,
                 HEAD
                 "sources:\n" TABLES "states: {type: SE2, distance: 0.25, turn: 0.2}\n" TRUTH
@@ -116,7 +107,7 @@ static void test_states_by_distance_lie_that_far_apart(void)
 
 static void test_states_at_the_stamps_of_a_sensor_are_there(void)
 {
-    const world w = begin("at");
+    const world w = import_robot("at", START);
     write_poses(&w, "gps.csv", IDENTITY, 150000000, 350000000);
     MUST_IMPORT(d,
                 HEAD "sources:\n" TABLES
@@ -140,7 +131,7 @@ static void test_states_at_the_stamps_of_a_sensor_are_there(void)
 static void write_runs(void)
 {
     static const char *const NAME[] = {"a", "b", "10", "9"};
-    const world w = begin("runs");
+    const world w = import_robot("runs", START);
     for (int i = 0; i < 4; i++) {
         char name[64];
         snprintf(name, sizeof name, "odometry-%s.csv", NAME[i]);
@@ -242,7 +233,7 @@ static void test_a_recording_without_odometry_is_told(void)
 static void test_segments_divide_the_states(void)
 {
     ct_import_result result;
-    begin("segments");
+    import_robot("segments", START);
     MUST_IMPORT(
         d, HEAD "sources:\n" TABLES "states: {type: SE2, every: 0.3}\n" TRUTH ODOM "split: {segment: {states: 10}}\n",
         &result);
@@ -265,7 +256,7 @@ static void test_segments_divide_the_states(void)
 static void test_bodies_that_see_each_other_fit_the_truth(void)
 {
     world other = world_make(CT_SE2, START);
-    begin("bodies");
+    import_robot("bodies", START);
     const world w = other;
     for (int i = 0; i <= WORLD_STEPS; i++)
         other.pose[i] = ct_se3_compose((ct_se3){5, 3, 0, 0, 0, sin(0.6), cos(0.6)}, other.pose[i], NULL, NULL);
@@ -315,7 +306,7 @@ static void test_bodies_that_see_each_other_fit_the_truth(void)
 
 static void test_unknown_landmarks_are_variables(void)
 {
-    const world w = begin("unknown");
+    const world w = import_robot("unknown", START);
     ct_import_result result;
     FILE *file = table_open("seen.csv", "t,post,range");
     for (int i = 1; i < 60; i++) {
@@ -353,7 +344,7 @@ static void test_unknown_landmarks_are_variables(void)
 
 static void test_regimes_have_models_of_their_own(void)
 {
-    begin("regimes");
+    import_robot("regimes", START);
     write_text_file("gps.csv", "t,x,y,mode\n2000000000,1,2,0\n3000000000,1,2,1\n4000000000,1,2,\n5000000000,1,2,1\n");
     MUST_IMPORT(
         d,
@@ -382,7 +373,7 @@ static void test_regimes_have_models_of_their_own(void)
 static void test_every_record_is_used_or_counted(void)
 {
     ct_import_result result;
-    begin("counts");
+    import_robot("counts", START);
     write_text_file("gps.csv", "t,x,y,ok\n1500000000,1,2,1\n1600000000,,2,1\n1700000000,1,inf,1\n1800000000,1,2,0\n"
                                "2900000000,1,2,1\n2800000000,1,2,1\n2800000000,1,2,1\n99000000000,1,2,1\n");
     MUST_IMPORT(d,
@@ -402,12 +393,12 @@ static void test_every_record_is_used_or_counted(void)
 static void test_nothing_in_common_is_a_sentence(void)
 {
     ct_err err;
-    begin("apart");
+    import_robot("apart", START);
     write_text_file("truth.csv", "t,x,y,yaw\n100000000000,1,2,0\n101000000000,1,2,0\n");
     CHECK(!import_text(HEAD "sources:\n" TABLES "states: {type: SE2, every: 0.3}\n" TRUTH ODOM, NULL, &err));
     CHECK(err.status == CT_E_EMPTY &&
           strstr(err.text, "the truth runs from 100.000 to 101.000 s, sensor odom from 1.000 to 11.000 s"));
-    begin("apart");
+    import_robot("apart", START);
     write_text_file("gps.csv", "t,x,y\n90000000000,1,2\n91000000000,1,2\n");
     ct_import_result result;
     MUST_IMPORT(d,

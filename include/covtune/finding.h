@@ -57,7 +57,7 @@ typedef enum {
     X(CT_SUBJECT_CANDIDATE, "candidate") /* theta that was compared with others                */  \
     X(CT_SUBJECT_INFERENCE, "inference") /* how estimates were made                            */  \
     X(CT_SUBJECT_COVARIATE, "covariate") /* what a noise depends on: range, speed, ...         */  \
-    X(CT_SUBJECT_CAUSE, "cause")         /* what would explain the same residuals              */  \
+    X(CT_SUBJECT_CAUSE, "cause")         /* what brought it about, such as a file and its line */  \
     X(CT_SUBJECT_SENSOR, "sensor")       /* index in the recipe                                */
 
 typedef enum {
@@ -275,23 +275,23 @@ typedef enum {
       "x", "y", "z", "angle", "error", "angle_error")                                                                  \
     X(CT_FINDING_SENSOR_DELAY, "sensor_delay", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                  \
       "{subjects}: measurements are of {size:.4g} s after their stamps (standard error {error:.2g} s). That makes "    \
-      "errors of {sigmas:.2g} sigma (over recordings it varies by {spread:.2g} s).",                                   \
+      "errors of {sigmas:.2g} sigma ({spread:.2g} s between recordings).",                                             \
       "size", "error", "sigmas", "spread")                                                                             \
     X(CT_FINDING_CLOCK_DRIFT, "clock_drift", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                    \
       "{subjects}: its clock drifts by {size:.4g} s a second (standard error {error:.2g}). That makes errors of "      \
-      "{sigmas:.2g} sigma (over recordings it varies by {spread:.2g}).",                                               \
+      "{sigmas:.2g} sigma ({spread:.2g} between recordings).",                                                         \
       "size", "error", "sigmas", "spread")                                                                             \
     X(CT_FINDING_SENSOR_SCALE, "sensor_scale", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                  \
       "{subjects}: measured values are {size:.5g} times the true ones (standard error {error:.2g}). That makes "       \
-      "errors of {sigmas:.2g} sigma (over recordings it varies by {spread:.2g}).",                                     \
+      "errors of {sigmas:.2g} sigma ({spread:.2g} between recordings).",                                               \
       "size", "error", "sigmas", "spread")                                                                             \
     X(CT_FINDING_SENSOR_BIAS, "sensor_bias", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                    \
       "{subjects}: measured values are too large by {size:.4g} (standard error {error:.2g}), which is {sigmas:.2g} "   \
-      "sigma (over recordings it varies by {spread:.2g}).",                                                            \
+      "sigma ({spread:.2g} between recordings).",                                                                      \
       "size", "error", "sigmas", "spread")                                                                             \
     X(CT_FINDING_RATE_BIAS, "rate_bias", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                        \
       "{subjects}: measured motion is too large by {size:.4g} a second (standard error {error:.2g}). That makes "      \
-      "errors of {sigmas:.2g} sigma a step (over recordings it varies by {spread:.2g}).",                              \
+      "errors of {sigmas:.2g} sigma a step ({spread:.2g} between recordings).",                                        \
       "size", "error", "sigmas", "spread")                                                                             \
     X(CT_FINDING_SENSOR_MOUNT, "sensor_mount", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                  \
       "{subjects}: the sensor is ({x:.4g}, {y:.4g}, {z:.4g}) m on its body from where it was taken to be (standard "   \
@@ -301,9 +301,6 @@ typedef enum {
       "{subjects}: the sensor is turned on its body by ({x:.4g}, {y:.4g}, {z:.4g}) rad (standard error {error:.2g} "   \
       "rad). That makes errors of {sigmas:.2g} sigma.",                                                                \
       "x", "y", "z", "error", "sigmas")                                                                                \
-    X(CT_FINDING_CAUSES_ALIKE, "causes_alike", CT_SEVERITY_INFO, CT_TOPIC_SENSORS,                                     \
-      "{subjects}: these explain the same residuals nearly as well. The data do not tell them apart.",                 \
-      NULL)                                                                                                            \
     X(CT_FINDING_OUTLIERS, "outliers", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                          \
       "{subjects}: {share:.3g} % of the measurements are outliers, {size:.2g} times as large as the noise of the "     \
       "others (sigma {sigma:.3g} of the first row). A robust kernel of width {width:.3g} fits better by {gain:.2g} "   \

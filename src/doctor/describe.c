@@ -21,8 +21,7 @@ void ct__describe(const ct__exam *e, ct__sensor *s)
     for (int i = 0; i < s->rows; i++) {
         const double n = CT_MAX(1, s->samples), mean = sum[i] / n;
         const double sigma = ct_noise_sigma(ct_noise_get(e->dataset->noise, s->model[0]), i);
-        s->varies[i] = sqrt(fmax(0, square[i] / n - mean * mean));
-        s->still[i] = s->measured && s->varies[i] < STILL * sigma;
+        s->still[i] = s->measured && sqrt(fmax(0, square[i] / n - mean * mean)) < STILL * sigma;
     }
     s->estimated = 2 * estimated > s->samples;
 }

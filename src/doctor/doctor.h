@@ -115,7 +115,6 @@ typedef struct {
     ct__fault            fault;
     int                  estimated; /* 1: most samples are at the estimate  */
     int                  exact;     /* 1: noise is not in what it measures: instruments.c */
-    double               varies[CT_ROWS_MAX]; /* deviation of measured values */
     uint8_t              still[CT_ROWS_MAX]; /* rows whose measured value does not vary */
     uint8_t              closed[CT__PARAMS_MAX]; /* parameters that do not hold when they are applied */
     int                  copied;    /* 1: the truth is a copy of one of its rows: not examined      */
@@ -164,6 +163,13 @@ int ct__recipe_sensor_of(const ct_recipe *recipe, const char *model, char name[6
 /* survey.c */
 ct_status ct__exam_survey(ct__exam *e, ct_err *err);
 void      ct__exam_free(ct__exam *e);
+/* places.c. NULL: no memory; the caller frees it. */
+typedef struct {
+    int32_t sequence, target, at; /* at: index of the sample */
+} ct__place;
+ct__place *ct__order_by_target(const ct__sensor *s);
+int        ct__same_place(const ct__place *a, const ct__place *b);
+
 /* complete.c */
 ct_status ct__exam_complete(ct__exam *e, ct_err *err);
 

@@ -55,6 +55,16 @@ static void explain_by_truth(ct__exam *e)
     d->corrections = 0;
 }
 
+static ct_status report_estimated(ct__exam *e, ct_err *err)
+{
+    for (int32_t i = 0; i < e->sensors; i++) {
+        const ct__sensor *s = &e->sensor[i];
+        if (s->estimated && s->samples >= CT__SAMPLES_LEAST)
+            CT_TRY(ct__report(e, s, -1, CT_FINDING_WITHOUT_FULL_TRUTH, 0, NULL, err));
+    }
+    return CT_OK;
+}
+
 static ct_status examine_sensors(ct__exam *e, ct_err *err)
 {
     int wait;
@@ -103,6 +113,7 @@ ct_status ct__examine(ct__exam *e, ct_err *err)
     if (!e->options.recipe || e->options.brief) CT_TRY(ct__change_conventions(e, err));
     CT_TRY(examine_truth(e, err));
     CT_TRY(examine_sensors(e, err));
+    CT_TRY(report_estimated(e, err));
     ct__assign_corrections(e->out, NULL);
     return CT_OK;
 }

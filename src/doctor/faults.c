@@ -467,7 +467,7 @@ static ct_status report_one(table *t, const ct__fit *fit, const ct__fault *f, co
     const int         many = b->recordings > 1;
     const double      size = many ? b->mean[j] : ct__fault_value(s, f, j);
     const double      error = many ? b->mean_error[j] : fit->error[j];
-    const double      effect = fit->unit_effect[j] * fabs(size), spread = many ? b->spread[j] : 0;
+    const double      effect = fit->unit_effect[j] * fabs(size), spread = many ? b->spread[j] : NAN;
     double            value[4] = {size, error, effect, spread};
     ct_finding_code   code = CT_FINDING_SENSOR_DELAY;
     int               row = -1;

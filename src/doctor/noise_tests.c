@@ -27,40 +27,19 @@ static double whitened(const ct__sensor *s, int32_t k, int i)
 
 /* ---- Measurements of one target, in order ------------------------------------------------------- */
 
-typedef struct {
-    int32_t sequence, target, at;
-} place;
-
-static int compare_places(const void *a, const void *b)
-{
-    const place *x = a, *y = b;
-    if (x->sequence != y->sequence) return x->sequence < y->sequence ? -1 : 1;
-    if (x->target != y->target) return x->target < y->target ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
-static place *order_by_target(const ct__sensor *s)
-{
-    place *p = ct__zalloc(s->samples, sizeof *p);
-    for (int32_t k = 0; p && k < s->samples; k++) p[k] = (place){s->sample[k].sequence, s->sample[k].target, k};
-    if (p) qsort(p, (size_t)s->samples, sizeof *p, compare_places);
-    return p;
-}
-
-static int same(const place *a, const place *b) { return a->sequence == b->sequence && a->target == b->target; }
 
 /* ---- Errors that last ------------------------------------------------------------------------- */
 
 static double clip(double u) { return fmax(-CLIP, fmin(CLIP, u)); }
 
 /* rho[l] for l = 1 .. LAGS of row i; pairs: of neighbours. */
-static void correlate(const ct__sensor *s, const place *p, int i, double *rho, int64_t *pairs)
+static void correlate(const ct__sensor *s, const ct__place *p, int i, double *rho, int64_t *pairs)
 {
     for (int l = 1; l <= LAGS; l++) {
         double  ab = 0, aa = 0, bb = 0;
         int64_t n = 0;
         for (int32_t k = l; k < s->samples; k++) {
-            if (!same(&p[k], &p[k - l])) continue;
+            if (!ct__same_place(&p[k], &p[k - l])) continue;
             const double a = clip(whitened(s, p[k].at, i)), b = clip(whitened(s, p[k - l].at, i));
             ab += a * b, aa += a * a, bb += b * b;
             n++;
@@ -74,11 +53,11 @@ static void correlate(const ct__sensor *s, const place *p, int i, double *rho, i
     }
 }
 
-static double find_spacing(const ct__sensor *s, const place *p, double *room)
+static double find_spacing(const ct__sensor *s, const ct__place *p, double *room)
 {
     int64_t n = 0;
     for (int32_t k = 1; k < s->samples; k++)
-        if (same(&p[k], &p[k - 1])) room[n++] = s->sample[p[k].at].t - s->sample[p[k - 1].at].t;
+        if (ct__same_place(&p[k], &p[k - 1])) room[n++] = s->sample[p[k].at].t - s->sample[p[k - 1].at].t;
     return ct__median(n, room);
 }
 
@@ -101,7 +80,7 @@ static ct_status report_lasting(ct__exam *e, const ct__sensor *s, int row, const
                                err);
 }
 
-static ct_status test_lasting(ct__exam *e, ct__sensor *s, const place *p, ct_err *err)
+static ct_status test_lasting(ct__exam *e, ct__sensor *s, const ct__place *p, ct_err *err)
 {
     double best[LAGS + 1] = {1}, room_rho[LAGS + 1] = {1};
     int    row = -1;
@@ -188,7 +167,7 @@ static void as_velocities(const ct__exam *e, const ct__sensor *s, double *u)
 }
 
 /* Samples whose products of two rows count as independent, of errors whose neighbours correlate. */
-static double independent(const ct__sensor *s, const place *p)
+static double independent(const ct__sensor *s, const ct__place *p)
 {
     double most = 0;
     for (int i = 0; i < s->rows; i++) {
@@ -196,14 +175,14 @@ static double independent(const ct__sensor *s, const place *p)
         for (int32_t k = 1; k < s->samples; k++) {
             const double a = clip(whitened(s, p[k].at, i)), b = clip(whitened(s, p[k - 1].at, i));
             aa += a * a;
-            if (same(&p[k], &p[k - 1])) ab += a * b;
+            if (ct__same_place(&p[k], &p[k - 1])) ab += a * b;
         }
         if (aa > 0) most = fmax(most, fmin(0.99, ab / aa));
     }
     return (1 - most * most) / (1 + most * most);
 }
 
-static ct_status test_rows(ct__exam *e, ct__sensor *s, const place *p, ct_err *err)
+static ct_status test_rows(ct__exam *e, ct__sensor *s, const ct__place *p, ct_err *err)
 {
     const int n = s->rows;
     double    count;
@@ -245,7 +224,7 @@ static ct_status test_populations(ct__exam *e, const ct__sensor *s, ct_err *err)
 
 ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err)
 {
-    place    *p = order_by_target(s);
+    ct__place    *p = ct__order_by_target(s);
     ct_status status = p ? CT_OK : ct__no_memory(err, "samples", s->samples);
     if (status == CT_OK) status = test_rows(e, s, p, err);
     if (status == CT_OK) status = test_lasting(e, s, p, err);

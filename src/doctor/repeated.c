@@ -53,27 +53,12 @@ static double chance(const ct__sensor *s, work *t)
     return p;
 }
 
-typedef struct {
-    int32_t sequence, target, at;
-} place;
-
-static int compare_places(const void *a, const void *b)
-{
-    const place *x = a, *y = b;
-    if (x->sequence != y->sequence) return x->sequence < y->sequence ? -1 : 1;
-    if (x->target != y->target) return x->target < y->target ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
 static ct_status link_samples(const ct__sensor *s, work *t, ct_err *err)
 {
-    place *p = ct__zalloc(s->samples, sizeof *p);
+    ct__place *p = ct__order_by_target(s);
     if (!p) return ct__no_memory(err, "samples", s->samples);
-    for (int32_t k = 0; k < s->samples; k++) p[k] = (place){s->sample[k].sequence, s->sample[k].target, k};
-    qsort(p, (size_t)s->samples, sizeof *p, compare_places);
     for (int32_t k = 0; k < s->samples; k++)
-        t->before[p[k].at] =
-            k && p[k].sequence == p[k - 1].sequence && p[k].target == p[k - 1].target ? p[k - 1].at : -1;
+        t->before[p[k].at] = k && ct__same_place(&p[k], &p[k - 1]) ? p[k - 1].at : -1;
     free(p);
     return CT_OK;
 }

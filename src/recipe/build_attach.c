@@ -172,6 +172,22 @@ static void resolve_end(const ct__import *imp, const ct__pending *p, ct__end *e,
 
 static int is_complete(const ct__pending *p) { return p->end[0].done && (p->ends == 1 || p->end[1].done); }
 
+/* A measurement whose ends were looked at: dropped, made a factor, or kept waiting. */
+static ct_status settle(ct__import *imp, const ct__pending *p, int why, int64_t *kept)
+{
+    if (why < 0 && is_complete(p)) return complete(imp, p);
+    if (why < 0) imp->pending[(*kept)++] = *p;
+    else drop(imp, p, (ct_drop)why);
+    return CT_OK;
+}
+
+/* After a failure: what was not looked at stays. */
+static void keep_rest(ct__import *imp, int64_t from, int64_t kept)
+{
+    for (int64_t i = from; i < imp->pendings; i++) imp->pending[kept++] = imp->pending[i];
+    imp->pendings = kept;
+}
+
 ct_status ct__pending_resolve(ct__import *imp, int32_t b, ct_ns t, int32_t open, int32_t state)
 {
     const arrival a = {b, open, state, t, ct_se3_inverse(ct__body_moved(imp, b), NULL)};
@@ -182,15 +198,9 @@ ct_status ct__pending_resolve(ct__import *imp, int32_t b, ct_ns t, int32_t open,
         int why = -1;
         for (int k = 0; k < p->ends; k++)
             if (p->end[k].body == b && !p->end[k].done) resolve_end(imp, p, &p->end[k], &a, &why);
-        if (why >= 0)
-            drop(imp, p, (ct_drop)why);
-        else if (is_complete(p))
-            status = complete(imp, p);
-        else
-            imp->pending[kept++] = *p;
+        status = settle(imp, p, why, &kept);
     }
-    for (; i < imp->pendings; i++) imp->pending[kept++] = imp->pending[i];
-    imp->pendings = kept;
+    keep_rest(imp, i, kept);
     return status;
 }
 
@@ -211,15 +221,9 @@ ct_status ct__pending_close(ct__import *imp, int32_t b)
             e->open = body->open;
             e->state = body->state;
         }
-        if (why >= 0)
-            drop(imp, p, (ct_drop)why);
-        else if (is_complete(p))
-            status = complete(imp, p);
-        else
-            imp->pending[kept++] = *p;
+        status = settle(imp, p, why, &kept);
     }
-    for (; i < imp->pendings; i++) imp->pending[kept++] = imp->pending[i];
-    imp->pendings = kept;
+    keep_rest(imp, i, kept);
     body->started = body->has_before = 0;
     ct__body_restart(imp, b);
     return status;
