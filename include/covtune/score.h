@@ -1,0 +1,203 @@
+/* covtune/score.h: a trajectory compared with another: association, alignment, absolute and relative pose errors, and
+ * residual vectors for learning.
+ *
+ *     estimate, truth ─► associate ─► align ─► errors (APE, RPE)                          covtune score
+ *     truth, first estimate ─► sites;  sites, estimate ─► residuals, errors               covtune tune
+ *
+ * Poses are in space; planar ones have z = 0 and turn about z. A trajectory of positions alone has no rotations, and
+ * then no rotation errors. Figures agree with those of evo: APE is the difference of associated poses, RPE the
+ * difference of motions over a number of frames, seconds or metres.
+ */
+#ifndef COVTUNE_SCORE_H
+#define COVTUNE_SCORE_H
+
+#include <covtune/lie.h>
+#include <covtune/noise.h>
+#include <covtune/source.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Trajectories ---------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t poses;
+    int     timed;       /* 0: stamps are numbers of records                                         */
+    int     rotations;   /* 0: positions alone                                                       */
+    int     planar;      /* 1: made of x, y or x, y, yaw: z, roll and pitch are not compared         */
+    ct_ns  *stamp;       /* rising                                                                   */
+    ct_se3 *pose;
+    double *covariance;  /* n x n a pose, or NULL: n = covariance_dim; tangent order of SE(2) or SE(3), local frame */
+    int     covariance_dim; /* 2, 3 (positions, planar poses: then x, y, yaw) or 6                    */
+    int64_t dropped;     /* records with missing numbers, or whose stamp is not after the one before */
+} ct_trajectory;
+
+/* X(constant, name, description): the frame and order of a covariance that a file has */
+#define CT_COVARIANCE_FRAME_LIST(X)                                                                                    \
+    X(CT_COVARIANCE_LOCAL, "local", "the body's axes at the estimate, translation first")                              \
+    X(CT_COVARIANCE_WORLD, "world", "the axes of the world, translation first, as in ROS messages")
+
+typedef enum {
+#define X(constant, name, description) constant,
+    CT_COVARIANCE_FRAME_LIST(X)
+#undef X
+    CT_COVARIANCE_FRAME_COUNT
+} ct_covariance_frame;
+
+/* How a trajectory is read: the source, and expressions for its poses (source.h). All NULL: by the format (TUM, EuRoC,
+ * KITTI); of tables the columns x, y, z, qx, qy, qz, qw or x, y, yaw; of messages the pose in them. Strings are
+ * borrowed by ct_trajectory_read only. */
+typedef struct {
+    ct_source_options   source;
+    const char         *position[3];   /* two or three                                              */
+    const char         *quaternion[4]; /* x, y, z, w                                                */
+    const char         *yaw;
+    const char         *matrix[12];    /* 3 x 4, row by row                                         */
+    const char         *covariance[36];
+    int32_t             covariances;   /* 0; n: sigma squared of n rows; n * n: row by row          */
+    ct_covariance_frame covariance_frame;
+    int                 camera;        /* 1: camera axes (x right, y down, z ahead) of the body and the world */
+} ct_trajectory_options;
+
+ct_trajectory_options ct_trajectory_defaults(void);
+/* CT_E_PARSE, CT_E_ARGUMENT as of ct_source_open; CT_E_EMPTY: no record is a pose. Poses that are not finite are
+ * dropped and counted. A covtune sequence file is read too: its truth, or with `estimate` its values. */
+ct_status ct_trajectory_read(const char *path, const ct_trajectory_options *options, ct_trajectory **out, ct_err *err);
+/* An empty trajectory with room for `poses`, to be filled. */
+ct_status ct_trajectory_new(int64_t poses, int rotations, ct_trajectory **out, ct_err *err);
+void      ct_trajectory_free(ct_trajectory *trajectory);
+/* The pose at a time: exact at a stamp, else interpolated between neighbours that are at most gap_s apart. 0: none. */
+int ct_trajectory_at(const ct_trajectory *trajectory, ct_ns t, double gap_s, ct_se3 *out);
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+/* X(constant, name, description) */
+#define CT_ALIGN_LIST(X)                                                                                               \
+    X(CT_ALIGN_NONE, "none", "one frame already")                                                                      \
+    X(CT_ALIGN_FIRST, "first", "the first poses are made equal")                                                       \
+    X(CT_ALIGN_YAW, "yaw", "position and yaw: gravity is known")                                                       \
+    X(CT_ALIGN_SE2, "se2", "a rigid motion in the plane; z is left alone")                                             \
+    X(CT_ALIGN_SE3, "se3", "a rigid motion")                                                                           \
+    X(CT_ALIGN_SIM3, "sim3", "a rigid motion and a scale")
+
+typedef enum {
+#define X(constant, name, description) constant,
+    CT_ALIGN_LIST(X)
+#undef X
+    CT_ALIGN_COUNT
+} ct_align;
+
+const char *ct_align_name(ct_align align);
+int         ct_align_find(const char *name); /* a ct_align, or -1 */
+
+/* X(constant, name, description) */
+#define CT_ASSOCIATE_LIST(X)                                                                                           \
+    X(CT_ASSOCIATE_NEAREST, "nearest", "each pose of the sparser with the nearest in time of the other")               \
+    X(CT_ASSOCIATE_INTERPOLATE, "interpolate", "each pose of the estimate with the truth at its time")                 \
+    X(CT_ASSOCIATE_INDEX, "index", "by number: trajectories without times")
+
+typedef enum {
+#define X(constant, name, description) constant,
+    CT_ASSOCIATE_LIST(X)
+#undef X
+    CT_ASSOCIATE_COUNT
+} ct_associate;
+
+const char *ct_associate_name(ct_associate associate);
+int         ct_associate_find(const char *name);
+
+typedef enum { CT_DELTA_FRAMES, CT_DELTA_SECONDS, CT_DELTA_METRES } ct_delta_unit;
+
+typedef struct {
+    int           associate;   /* a ct_associate; -1: NEAREST where both have times, else INDEX      */
+    double        tolerance_s; /* of NEAREST: 0.01                                                   */
+    double        gap_s;       /* of INTERPOLATE, the largest in the truth: 0.5                      */
+    double        offset_s;    /* added to the stamps of the estimate                                */
+    ct_align      align;
+    double        delta;       /* of RPE: 1                                                          */
+    ct_delta_unit delta_unit;
+    double        delta_tolerance; /* of metres and seconds, relative: 0.1, as evo                    */
+    int           all_pairs;   /* 0: consecutive pairs, as evo without all_pairs                     */
+} ct_score_options;
+
+ct_score_options ct_score_defaults(void);
+
+typedef struct {
+    double  rmse, mean, median, sd, min, max; /* NaN: none */
+    int64_t count;
+} ct_error_figures;
+
+typedef struct {
+    int64_t          poses;            /* associated                                                           */
+    int64_t          lost;             /* sites, or poses of the sparser within the other's time, without partner */
+    double           covered;          /* share of the truth's duration (of the sites) that has an estimate    */
+    ct_se3           motion;           /* of the alignment: aligned = scale * motion * estimate                */
+    double           scale;
+    ct_error_figures ape_translation, ape_rotation, rpe_translation, rpe_rotation; /* m, rad */
+    double           nees;             /* mean per coordinate; NaN without covariances      */
+    double           length_m;         /* of the truth                                      */
+} ct_score;
+
+/* CT_E_EMPTY if no poses are associated, with the time intervals of both. CT_E_ARGUMENT: times of one only. */
+ct_status ct_score_trajectory(const ct_trajectory *estimate, const ct_trajectory *truth,
+                              const ct_score_options *options, ct_score *out, ct_err *err);
+
+/* ---- Sites: residuals of one log, comparable from run to run ---------------------------------- */
+
+/* X(constant, name, description) */
+#define CT_TRACK_LOSS_LIST(X)                                                                                          \
+    X(CT_TRACK_LOCAL, "local", "Log(truth^-1 estimate): in the body's axes, whatever the origin")                      \
+    X(CT_TRACK_LEFT, "left", "Log(estimate truth^-1): the paper's; depends on the origin")                             \
+    X(CT_TRACK_RELATIVE, "relative", "difference of motions over `delta`")
+
+typedef enum {
+#define X(constant, name, description) constant,
+    CT_TRACK_LOSS_LIST(X)
+#undef X
+    CT_TRACK_LOSS_COUNT
+} ct_track_loss;
+
+typedef struct {
+    ct_track_loss type;
+    double        delta;       /* of RELATIVE */
+    ct_delta_unit delta_unit;
+    double        translation, rotation; /* weights of squared residuals, 1/m^2 and 1/rad^2: 1, 1                */
+    ct_robust     robust;      /* of each pose's weighted residual, as (sqrt(2 rho) / d) r: its square is 2 rho */
+    double        width;
+    double        lost;        /* a lost pose counts as this many times the median squared residual of the first
+                                  estimate's: 100 */
+    double        nees;        /* weight of log(mean NEES)^2 per pose; needs covariances: 0                     */
+    ct_align      align;
+    double        gap_s;       /* largest gap of truth and estimate that is interpolated: 0.5                   */
+    double        offset_s;    /* added to the stamps of the estimate                                           */
+    double        skip_s;      /* at the beginning of the truth: not compared                                   */
+} ct_track_options;
+
+ct_track_options ct_track_defaults(void);
+
+/* The times of one log at which estimates are compared with the truth. They are fixed, so that residual vectors of
+ * different runs agree entry by entry: the stamps of the first estimate that the truth covers, and, where the first
+ * estimate lacks more than gap_s of the truth, the truth's own stamps at the estimate's median rate. Without times both
+ * must have the same number of poses (CT_E_ARGUMENT); a later estimate that is shorter loses the rest. */
+typedef struct ct_sites ct_sites;
+
+/* Copies what it needs. CT_E_EMPTY: truth and estimate do not overlap, with the intervals. */
+ct_status ct_sites_choose(const ct_trajectory *truth, const ct_trajectory *first, const ct_track_options *options,
+                          ct_sites **out, ct_err *err);
+void      ct_sites_free(ct_sites *sites);
+/* Entries of the residual vector: 2, 3 or 6 a site (or pair of sites), and 1 for NEES if it has weight. */
+int64_t ct_sites_rows(const ct_sites *sites);
+int64_t ct_sites_count(const ct_sites *sites);
+/* Time of the site that a row belongs to, in s since the first site; of a pair the second. */
+double ct_sites_time(const ct_sites *sites, int64_t row);
+/* residual: room for ct_sites_rows. Half its square sum is the loss. Entries of lost poses are the penalty's root,
+ * spread over the entries of the site. score may be NULL; its RPE is over options.delta. CT_E_EMPTY: no site has an
+ * estimate. */
+ct_status ct_sites_residuals(const ct_sites *sites, const ct_trajectory *estimate, double residual[], ct_score *score,
+                             ct_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
