@@ -1,19 +1,19 @@
 /* covtune/config.h: numbers in a user's configuration file, replaced in place.
  *
- * A place is the text of one scalar in the file. Writing replaces the text of places and nothing else: comments, layout,
- * order and line ends stay to the byte.
+ * A place is the text of one scalar in the file. Writing replaces the text of places and nothing else: comments,
+ * layout, order and line ends stay to the byte.
  *
  *     ct_config *config;  int32_t first, count;  char *text;  size_t size;
  *     CT_TRY(ct_config_read("ekf.yaml", CT_CONFIG_AUTO, &config, err));
- *     CT_TRY(ct_config_find(config, "ekf_node.ros__parameters.process_noise_covariance[diagonal]", &first, &count, err));
+ *     CT_TRY(ct_config_find(config, "ekf.ros__parameters.process_noise_covariance[diagonal]", &first, &count, err));
  *     CT_TRY(ct_config_write(config, count, place, value, &text, &size, err));
  *
- * Key paths. Keys of YAML, JSON, TOML: "noise.odom"; a key with other characters is quoted: "'/**'.ros__parameters.q".
+ * Key paths. Keys of YAML, JSON, TOML: "noise.odom"; a key with other characters is quoted: "'/a.b'.parameters.q".
  * Entries of a list: "cov[3]" (from 0), "cov[0, 7, 14]" (several places), "cov[2][3]" of nested lists, "cov[diagonal]"
  * (of n x n numbers in one list, or of nested lists), "cov[all]". INI and files of key = value (RTKLIB's .conf):
  * "section.key" or "key"; keys may have dots and dashes, "stats-eratio1"; several numbers of one value, separated by
- * commas or blanks, are a list. XML: "launch/node[@name='ekf']/param[@name='rate']/@value", or "sensor/noise/stddev" for
- * the text of an element; numbers in a text are a list. Templates: "{{name}}" in any text file.
+ * commas or blanks, are a list. XML: "launch/node[@name='ekf']/param[@name='rate']/@value", or "sensor/noise/stddev"
+ * for the text of an element; numbers in a text are a list. Templates: "{{name}}" in any text file.
  *
  * Numbers are written so that they are read back as the same double, by readers of YAML 1.1 and TOML too: "1.0e-05".
  */

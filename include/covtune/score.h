@@ -73,23 +73,23 @@ int ct_trajectory_at(const ct_trajectory *trajectory, ct_ns t, double gap_s, ct_
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /* X(constant, name, description) */
-#define CT_ALIGN_LIST(X)                                                                                               \
-    X(CT_ALIGN_NONE, "none", "one frame already")                                                                      \
-    X(CT_ALIGN_FIRST, "first", "the first poses are made equal")                                                       \
-    X(CT_ALIGN_YAW, "yaw", "position and yaw: gravity is known")                                                       \
-    X(CT_ALIGN_SE2, "se2", "a rigid motion in the plane; z is left alone")                                             \
-    X(CT_ALIGN_SE3, "se3", "a rigid motion")                                                                           \
-    X(CT_ALIGN_SIM3, "sim3", "a rigid motion and a scale")
+#define CT_ALIGNMENT_LIST(X)                                                                                               \
+    X(CT_ALIGNMENT_NONE, "none", "one frame already")                                                                      \
+    X(CT_ALIGNMENT_FIRST, "first", "the first poses are made equal")                                                       \
+    X(CT_ALIGNMENT_YAW, "yaw", "position and yaw: gravity is known")                                                       \
+    X(CT_ALIGNMENT_SE2, "se2", "a rigid motion in the plane; z is left alone")                                             \
+    X(CT_ALIGNMENT_SE3, "se3", "a rigid motion")                                                                           \
+    X(CT_ALIGNMENT_SIM3, "sim3", "a rigid motion and a scale")
 
 typedef enum {
 #define X(constant, name, description) constant,
-    CT_ALIGN_LIST(X)
+    CT_ALIGNMENT_LIST(X)
 #undef X
-    CT_ALIGN_COUNT
-} ct_align;
+    CT_ALIGNMENT_COUNT
+} ct_alignment;
 
-const char *ct_align_name(ct_align align);
-int         ct_align_find(const char *name); /* a ct_align, or -1 */
+const char *ct_alignment_name(ct_alignment align);
+int         ct_alignment_find(const char *name); /* a ct_alignment, or -1 */
 
 /* X(constant, name, description) */
 #define CT_ASSOCIATE_LIST(X)                                                                                           \
@@ -114,7 +114,7 @@ typedef struct {
     double        tolerance_s; /* of NEAREST: 0.01                                                   */
     double        gap_s;       /* of INTERPOLATE, the largest in the truth: 0.5                      */
     double        offset_s;    /* added to the stamps of the estimate                                */
-    ct_align      align;
+    ct_alignment  align;
     double        delta;       /* of RPE: 1                                                          */
     ct_delta_unit delta_unit;
     double        delta_tolerance; /* of metres and seconds, relative: 0.1, as evo                    */
@@ -168,7 +168,7 @@ typedef struct {
     double        lost;        /* a lost pose counts as this many times the median squared residual of the first
                                   estimate's: 100 */
     double        nees;        /* weight of log(mean NEES)^2 per pose; needs covariances: 0                     */
-    ct_align      align;
+    ct_alignment  align;
     double        gap_s;       /* largest gap of truth and estimate that is interpolated: 0.5                   */
     double        offset_s;    /* added to the stamps of the estimate                                           */
     double        skip_s;      /* at the beginning of the truth: not compared                                   */
