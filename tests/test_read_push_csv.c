@@ -261,6 +261,9 @@ static void test_refusals_name_file_line_rule_and_what_was_found(void)
 {
     CHECK_MESSAGE(CT_FORMAT_PUSH, "", "t.txt: empty; a recorded push begins with the names of its columns");
     CHECK_MESSAGE(CT_FORMAT_PUSH, "time,x,y\n" PUSHED,
+                  "t.txt:1: no column of a recorded push (object_x, object_y, object_theta, pusher_x, pusher_y); a "
+                  "recipe imports other tables: covtune import --init FILES writes a first one");
+    CHECK_MESSAGE(CT_FORMAT_PUSH, "time,object_x,y\n" PUSHED,
                   "t.txt:1: no column t; a recorded push has t, object_x, object_y, object_theta, pusher_x and "
                   "pusher_y, its first line begins with \"time\"");
     CHECK_MESSAGE(CT_FORMAT_PUSH, "t,object_x,object_y,object_theta,pusher_x,t\n" PUSHED,

@@ -223,6 +223,8 @@ static void test_what_is_not_recognised_is_said(void)
     const char *path = folder;
     new_folder("nothing");
     write_table("weather.csv", "a,b", 0, 1, 5, "7");
+    CHECK_REFUSED(ct_recipe_draft(&path, 1, &text, &err), err, "weather.csv: no sensor was recognised");
+    write_table("truth.csv", "t,x,y", 0, 1, 5, "7,8");
     CHECK_OK(ct_recipe_draft(&path, 1, &text, &err), err);
     CHECK(text && strstr(text, "#   weather.csv: no sensor was recognised") &&
           strstr(text, "# check: before it can be"));

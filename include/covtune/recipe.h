@@ -53,7 +53,8 @@ void      ct_recipe_mistakes_free(ct_recipe_mistakes *mistakes);
 ct_status ct_recipe_schema(char **text, ct_err *err);
 
 /* A first recipe with comments for these files: formats, columns and topics are looked at, roles guessed from their
- * names and types; what is uncertain is said in a comment. For the caller to free. */
+ * names and types; what is uncertain is said in a comment. CT_E_EMPTY: nothing was recognised. For the caller to
+ * free. */
 ct_status ct_recipe_draft(const char *const path[], int32_t paths, char **text, ct_err *err);
 
 /* ---- Corrections ------------------------------------------------------------------------------ */

@@ -412,7 +412,8 @@ static ct_status nothing(const reader *r, int part)
                        r->yaml->trains || r->yaml->tests ? "" : ", nor are there any beside it");
     return ct_fail(r->err, CT_E_EMPTY,
                    "%s: no %ssequences: a dataset is a folder with " YAML
-                   ", or with folders train and test, or with files" CT_FORMAT_LIST(X),
+                   ", or with folders train and test, or with files" CT_FORMAT_LIST(X)
+                   "; a recipe imports recordings: covtune import --init FILES writes a first one",
                    r->d->path, which);
 #undef X
 }

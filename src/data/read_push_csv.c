@@ -78,6 +78,9 @@ static ct_status read_names(table *t)
         if (t->column[k] >= 0) return ct__lines_bad(in, "column %s is there twice", COLUMN[k]);
         t->column[k] = w;
     }
+    if (in->words - others <= (t->column[0] >= 0))
+        return ct__lines_bad(in, "no column of a recorded push (object_x, object_y, object_theta, pusher_x, pusher_y); "
+                                 "a recipe imports other tables: covtune import --init FILES writes a first one");
     for (int k = 0; k < COLUMNS; k++)
         if (t->column[k] < 0)
             return ct__lines_bad(in,

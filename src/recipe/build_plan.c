@@ -90,7 +90,10 @@ static ct_status match_pattern(const ct_recipe *recipe, const ct__recordings *pl
     ct_matches *m = NULL;
     ct_err inner = {0};
     ct_status status = ct_files_match(plan->folder, pattern->text, &m, &inner);
-    if (status != CT_OK) return ct_fail(err, status, "%s:%d: %s", recipe->name, pattern->line, inner.text);
+    if (status != CT_OK)
+        return ct_fail(err, status, "%s:%d: %s%s", recipe->name, pattern->line, inner.text,
+                       status == CT_E_EMPTY ? "; the recipe's key folder, or --data, names the folder of the files"
+                                            : "");
     if (!to->name)
         status = copy_names(m, to, err);
     else

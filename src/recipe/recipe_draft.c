@@ -339,6 +339,11 @@ static void put_truth(writer *w)
     if (t->period_s > 0.2) ct__text_printf(&w->out, "  gap: %g # s\n", round_up(3 * t->period_s));
 }
 
+static const char *why_unused(const ct__draft_source *s)
+{
+    return s->why_unused ? s->why_unused : "no sensor was recognised by the names of its fields";
+}
+
 static void put_unused(writer *w)
 {
     int any = 0;
@@ -348,7 +353,7 @@ static void put_unused(writer *w)
         if (!any++) ct__text_put(&w->out, "\n# not used:\n");
         ct__text_printf(&w->out, "#   %s%s%s%s%s: %s\n", s->pattern, s->topic ? " " : "", s->topic ? s->topic : "",
                         s->topic ? " " : "", s->topic ? s->type : "",
-                        s->why_unused ? s->why_unused : "no sensor was recognised by the names of its fields");
+                        why_unused(s));
     }
     for (int64_t i = 0; i < w->d->notes; i++) {
         if (!any++) ct__text_put(&w->out, "\n# not used:\n");
@@ -482,6 +487,23 @@ static void put_all(writer *w)
     put_unused(w);
 }
 
+/* Nothing that could be imported: the reason of the first file. */
+static ct_status check_any(const writer *w, ct_err *err)
+{
+    const ct__draft *d = w->d;
+    ROLES(w, s) if (s->role != CT__DRAFT_UNUSED) return CT_OK;
+    const int64_t more = d->sources + d->notes - 1;
+    char others[64] = "";
+    if (more > 0) snprintf(others, sizeof others, ", and %lld more", (long long)more);
+    if (d->notes)
+        return ct_fail(err, CT_E_EMPTY, "nothing to import was recognised: %.400s%s", d->note[0], others);
+    const ct__draft_source *s = d->source;
+    return ct_fail(err, CT_E_EMPTY,
+                   "nothing to import was recognised: %.200s%s%.100s: %s%s; name its fields in a recipe by hand: "
+                   "docs/import.md",
+                   s->pattern, s->topic ? " " : "", s->topic ? s->topic : "", why_unused(s), others);
+}
+
 /* Says what is still wrong with it, in a comment. */
 static ct_status note_mistake(ct__text *out, ct_err *err)
 {
@@ -517,8 +539,9 @@ ct_status ct_recipe_draft(const char *const path[], int32_t paths, char **text, 
     if (status == CT_OK) {
         ct__draft_roles(&d);
         put_all(&w);
-        status = note_mistake(&w.out, err);
+        status = check_any(&w, err);
     }
+    if (status == CT_OK) status = note_mistake(&w.out, err);
     if (status == CT_OK) status = ct__text_take(&w.out, text, err);
     ct__text_free(&w.out);
     free_draft(&d);

@@ -420,7 +420,10 @@ static ct_status load(const char *path, ct__text *text, ct_err *err)
 {
     char bytes[4096];
     FILE *file = fopen(path, "rb");
-    if (!file) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
+    if (!file)
+        return ct_fail(err, ct__io_status(), "%s: %s%s", path, strerror(errno),
+                       errno == ENOENT ? "; a recipe is a YAML file: covtune import --init FILES writes a first one"
+                                       : "");
     for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0 && text->used <= CT__TREE_BYTES;)
         ct__text_bytes(text, bytes, n);
     const int failed = ferror(file), why = errno;
