@@ -28,9 +28,12 @@ typedef struct {
     int     planar;      /* 1: made of x, y or x, y, yaw: z, roll and pitch are not compared         */
     ct_ns  *stamp;       /* rising                                                                   */
     ct_se3 *pose;
-    double *covariance;  /* n x n a pose, or NULL: n = covariance_dim; tangent order of SE(2) or SE(3), local frame */
-    int     covariance_dim; /* 2, 3 (positions, planar poses: then x, y, yaw) or 6                    */
-    int64_t dropped;     /* records with missing numbers, or whose stamp is not after the one before */
+    /* n x n a pose, n = covariance_dim, or NULL (by malloc; ct_trajectory_free frees it). Of poses in the body's axes
+     * and tangent order of SE(2) (3) or SE(3) (6); of positions (planar 2, else 3) in the axes of the world          */
+    double *covariance;
+    int     covariance_dim;
+    int64_t dropped;     /* records with numbers that are missing or not finite, or with the stamp of another */
+    int64_t reordered;   /* records with a stamp before that of the one before; the trajectory is sorted      */
 } ct_trajectory;
 
 /* X(constant, name, description): the frame and order of a covariance that a file has */
@@ -46,8 +49,12 @@ typedef enum {
 } ct_covariance_frame;
 
 /* How a trajectory is read: the source, and expressions for its poses (source.h). All NULL: by the format (TUM, EuRoC,
- * KITTI); of tables the columns x, y, z, qx, qy, qz, qw or x, y, yaw; of messages the pose in them. Strings are
- * borrowed by ct_trajectory_read only. */
+ * KITTI); of tables the columns x, y, z, qx, qy, qz, qw or x, y, yaw, with the units of the header; of messages the
+ * pose, transform or point in them. Without time (source.h) in a table the poses are numbered: timed is 0. Strings are
+ * borrowed by ct_trajectory_read only.
+ *
+ * Graphs (.ctseq, g2o, LEO, PyFactorGraph, iSAM) are read as sequences where nothing is said about columns: the poses
+ * of one body, with their truth, or with `estimate`, or where the file has no truth, with their values. */
 typedef struct {
     ct_source_options   source;
     const char         *position[3];   /* two or three                                              */
@@ -55,30 +62,38 @@ typedef struct {
     const char         *yaw;
     const char         *matrix[12];    /* 3 x 4, row by row                                         */
     const char         *covariance[36];
-    int32_t             covariances;   /* 0; n: sigma squared of n rows; n * n: row by row          */
-    ct_covariance_frame covariance_frame;
+    int32_t             covariances;   /* 0; n: variances of the diagonal; n * n: row by row. n is 2 or 3 for positions
+                                          (with rotations too), 3 for x, y, yaw, 6 for poses, translation first.
+                                          0 with messages that have one: it is read                           */
+    ct_covariance_frame covariance_frame; /* of messages always the world                                     */
     int                 camera;        /* 1: camera axes (x right, y down, z ahead) of the body and the world */
+    int                 geodetic;      /* 1: position is latitude and longitude in degrees, height in m (WGS 84);
+                                          the trajectory has x, y, z of the Earth (ECEF)                      */
+    const char         *body;          /* of graphs: "x" of x0, x1, ...; NULL: the only one                   */
+    int                 estimate;      /* of graphs: 1: values, 0: the truth where there is one               */
 } ct_trajectory_options;
 
 ct_trajectory_options ct_trajectory_defaults(void);
-/* CT_E_PARSE, CT_E_ARGUMENT as of ct_source_open; CT_E_EMPTY: no record is a pose. Poses that are not finite are
- * dropped and counted. A covtune sequence file is read too: its truth, or with `estimate` its values. */
+/* CT_E_PARSE, CT_E_ARGUMENT as of ct_source_open; CT_E_ARGUMENT also if no columns or fields of a pose are known by
+ * name; CT_E_EMPTY: no record is a pose. Poses that are not finite are dropped and counted. Quaternions are made unit,
+ * matrices the nearest rotation; those off by more than 1 % are CT_E_PARSE. O(n); O(n log n) if unsorted. */
 ct_status ct_trajectory_read(const char *path, const ct_trajectory_options *options, ct_trajectory **out, ct_err *err);
-/* An empty trajectory with room for `poses`, to be filled. */
+/* A trajectory of `poses` identities, timed, with stamps 0, to be filled. */
 ct_status ct_trajectory_new(int64_t poses, int rotations, ct_trajectory **out, ct_err *err);
 void      ct_trajectory_free(ct_trajectory *trajectory);
-/* The pose at a time: exact at a stamp, else interpolated between neighbours that are at most gap_s apart. 0: none. */
+/* The pose at a time: exact at a stamp, else between neighbours that are at most gap_s apart: position linear, rotation
+ * along the shortest arc. 0: none. O(log n). */
 int ct_trajectory_at(const ct_trajectory *trajectory, ct_ns t, double gap_s, ct_se3 *out);
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 /* X(constant, name, description) */
-#define CT_ALIGNMENT_LIST(X)                                                                                               \
-    X(CT_ALIGNMENT_NONE, "none", "one frame already")                                                                      \
-    X(CT_ALIGNMENT_FIRST, "first", "the first poses are made equal")                                                       \
-    X(CT_ALIGNMENT_YAW, "yaw", "position and yaw: gravity is known")                                                       \
-    X(CT_ALIGNMENT_SE2, "se2", "a rigid motion in the plane; z is left alone")                                             \
-    X(CT_ALIGNMENT_SE3, "se3", "a rigid motion")                                                                           \
+#define CT_ALIGNMENT_LIST(X)                                                                                           \
+    X(CT_ALIGNMENT_NONE, "none", "one frame already")                                                                  \
+    X(CT_ALIGNMENT_FIRST, "first", "the first poses are made equal")                                                   \
+    X(CT_ALIGNMENT_YAW, "yaw", "position and yaw: gravity is known")                                                   \
+    X(CT_ALIGNMENT_SE2, "se2", "a rigid motion in the plane; z is left alone")                                         \
+    X(CT_ALIGNMENT_SE3, "se3", "a rigid motion")                                                                       \
     X(CT_ALIGNMENT_SIM3, "sim3", "a rigid motion and a scale")
 
 typedef enum {
@@ -88,12 +103,12 @@ typedef enum {
     CT_ALIGNMENT_COUNT
 } ct_alignment;
 
-const char *ct_alignment_name(ct_alignment align);
+const char *ct_alignment_name(ct_alignment alignment);
 int         ct_alignment_find(const char *name); /* a ct_alignment, or -1 */
 
 /* X(constant, name, description) */
 #define CT_ASSOCIATE_LIST(X)                                                                                           \
-    X(CT_ASSOCIATE_NEAREST, "nearest", "each pose of the sparser with the nearest in time of the other")               \
+    X(CT_ASSOCIATE_NEAREST, "nearest", "each pose of the one with fewer poses, with the nearest in time")              \
     X(CT_ASSOCIATE_INTERPOLATE, "interpolate", "each pose of the estimate with the truth at its time")                 \
     X(CT_ASSOCIATE_INDEX, "index", "by number: trajectories without times")
 
@@ -107,7 +122,10 @@ typedef enum {
 const char *ct_associate_name(ct_associate associate);
 int         ct_associate_find(const char *name);
 
-typedef enum { CT_DELTA_FRAMES, CT_DELTA_SECONDS, CT_DELTA_METRES } ct_delta_unit;
+typedef enum { CT_DELTA_FRAMES, CT_DELTA_SECONDS, CT_DELTA_METRES, CT_DELTA_COUNT } ct_delta_unit;
+
+/* "10f", "0.5s", "100 m" (also frames, seconds, metres; km, ms); 0: none of them. A number of frames is whole. */
+int ct_delta_find(const char *text, double *delta, ct_delta_unit *unit);
 
 typedef struct {
     int           associate;   /* a ct_associate; -1: NEAREST where both have times, else INDEX      */
@@ -129,17 +147,27 @@ typedef struct {
 } ct_error_figures;
 
 typedef struct {
-    int64_t          poses;            /* associated                                                           */
-    int64_t          lost;             /* sites, or poses of the sparser within the other's time, without partner */
-    double           covered;          /* share of the truth's duration (of the sites) that has an estimate    */
-    ct_se3           motion;           /* of the alignment: aligned = scale * motion * estimate                */
+    int64_t          poses;            /* associated                                                            */
+    int64_t          lost;             /* sites, or poses of the one with fewer within the other's time, alone  */
+    double           covered;          /* share of the truth's duration that has an estimate: between associated
+                                          poses at most gap_s (or twice their median interval) apart; of sites
+                                          the share that is not lost                                            */
+    ct_se3           motion;           /* of the alignment: a position p becomes scale R p + t                  */
     double           scale;
     ct_error_figures ape_translation, ape_rotation, rpe_translation, rpe_rotation; /* m, rad */
-    double           nees;             /* mean per coordinate; NaN without covariances      */
-    double           length_m;         /* of the truth                                      */
+    double           nees;             /* mean of e' P^-1 e per coordinate; NaN without covariances             */
+    int64_t          covariances;      /* poses of that mean: their covariance is positive definite             */
+    double           length_m;         /* of the truth, over the poses that are compared                        */
 } ct_score;
 
-/* CT_E_EMPTY if no poses are associated, with the time intervals of both. CT_E_ARGUMENT: times of one only. */
+/* Errors are those of evo. APE: |t(E)| and |Log R(E)| of E = truth^-1 aligned. RPE: of E = (truth_i^-1 truth_j)^-1
+ * (aligned_i^-1 aligned_j) over pairs i, j. Consecutive pairs begin where the one before ends: frames 0, d, 2 d, ...;
+ * seconds likewise; metres along the path of the aligned estimate, from the first pose that is d from the beginning.
+ * All pairs: from every i to i + d, or to the j whose distance (in time) is nearest to d, within the tolerance.
+ * If one trajectory is planar, both are compared as x, y, yaw; if one has no rotations, as positions.
+ * CT_E_EMPTY if no poses are associated, with the time intervals of both. CT_E_ARGUMENT: times of one only; by index
+ * different numbers of poses. CT_E_SINGULAR: positions do not determine the alignment (all equal, in space on one
+ * line). O(n). */
 ct_status ct_score_trajectory(const ct_trajectory *estimate, const ct_trajectory *truth,
                               const ct_score_options *options, ct_score *out, ct_err *err);
 
@@ -160,14 +188,14 @@ typedef enum {
 
 typedef struct {
     ct_track_loss type;
-    double        delta;       /* of RELATIVE */
-    ct_delta_unit delta_unit;
+    double        delta;       /* of RELATIVE and of RPE: from every site to the first that far on, of the truth: 1 */
+    ct_delta_unit delta_unit;  /* frames: sites                                                                 */
     double        translation, rotation; /* weights of squared residuals, 1/m^2 and 1/rad^2: 1, 1                */
     ct_robust     robust;      /* of each pose's weighted residual, as (sqrt(2 rho) / d) r: its square is 2 rho */
-    double        width;
     double        lost;        /* a lost pose counts as this many times the median squared residual of the first
-                                  estimate's: 100 */
-    double        nees;        /* weight of log(mean NEES)^2 per pose; needs covariances: 0                     */
+                                  estimate's poses (1 if that is 0): 100                                        */
+    double        nees;        /* weight w of log(NEES)^2 with the mean per coordinate: a row sqrt(w poses) log(NEES);
+                                  needs covariances: 0                                                          */
     ct_alignment  align;
     double        gap_s;       /* largest gap of truth and estimate that is interpolated: 0.5                   */
     double        offset_s;    /* added to the stamps of the estimate                                           */
@@ -175,6 +203,8 @@ typedef struct {
 } ct_track_options;
 
 ct_track_options ct_track_defaults(void);
+const char      *ct_track_loss_name(ct_track_loss loss);
+int              ct_track_loss_find(const char *name); /* a ct_track_loss, or -1 */
 
 /* The times of one log at which estimates are compared with the truth. They are fixed, so that residual vectors of
  * different runs agree entry by entry: the stamps of the first estimate that the truth covers, and, where the first
