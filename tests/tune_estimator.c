@@ -1,0 +1,159 @@
+/* tune_estimator.c: an estimator for the tests of runs, and all that can go wrong with one.
+ *
+ *     tune_estimator WHAT [ARGUMENT...]
+ *
+ * poses FILE COUNT A B: a trajectory in TUM's format: x = t + A cos t + B, y = A sin t; so residuals are linear in A
+ * and B. The others are misdeeds. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *word(int argc, char **argv, int i) { return i < argc ? argv[i] : ""; }
+
+static int poses(const char *path, int count, double a, double b, int from)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) return 1;
+    for (int i = from; i < from + count; i++) {
+        const double t = 0.1 * i;
+        fprintf(file, "%.1f %.9f %.9f 0 0 0 0 1\n", t, t + a * cos(t) + b, a * sin(t));
+    }
+    return fclose(file) != 0;
+}
+
+static void note(const char *path, const char *what)
+{
+    char      line[64];
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666), n = snprintf(line, sizeof line, "%s\n", what);
+    if (file >= 0) {
+        (void)!write(file, line, (size_t)n);
+        close(file);
+    }
+}
+
+static void note_pid(const char *path)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%ld", (long)getpid());
+    note(path, text);
+}
+
+/* Grandchildren in the group, in a session of their own, and orphaned; all ignore SIGTERM. */
+static void breed(const char *path)
+{
+    for (int i = 0; i < 3; i++) {
+        if (fork()) continue;
+        if (i > 0) setsid();
+        if (i > 1 && fork()) _exit(0);
+        signal(SIGTERM, SIG_IGN);
+        note_pid(path);
+        for (;;) pause();
+    }
+    usleep(50000); /* until they have written their numbers */
+}
+
+static void allocate(void)
+{
+    for (;;) {
+        char *block = malloc(1 << 20);
+        if (!block) exit(1);
+        memset(block, 1, 1 << 20);
+    }
+}
+
+/* Address space is not memory. */
+static void reserve(void)
+{
+    for (int i = 0; i < 64; i++) {
+        volatile char *block = malloc((size_t)1 << 30);
+        if (block) block[0] = 1;
+    }
+}
+
+static void flood(double bytes)
+{
+    static char block[65536];
+    memset(block, 'x', sizeof block);
+    block[sizeof block - 1] = '\n';
+    for (double left = bytes; left > 0; left -= sizeof block) (void)!write(1, block, sizeof block);
+    (void)!write(1, "the end\n", 8);
+}
+
+static int misdeed(const char *what, int argc, char **argv)
+{
+    if (!strcmp(what, "segfault")) raise(SIGSEGV);
+    else if (!strcmp(what, "sleep")) sleep((unsigned)atoi(word(argc, argv, 2)));
+    else if (!strcmp(what, "forever")) for (;;) pause();
+    else if (!strcmp(what, "ignore")) {
+        signal(SIGTERM, SIG_IGN);
+        note_pid(word(argc, argv, 2));
+        for (;;) pause();
+    } else if (!strcmp(what, "breed")) breed(word(argc, argv, 2));
+    else if (!strcmp(what, "breed-forever")) {
+        breed(word(argc, argv, 2));
+        for (;;) pause();
+    } else if (!strcmp(what, "allocate")) allocate();
+    else if (!strcmp(what, "allocate-below")) {
+        if (fork() == 0) allocate();
+        for (;;) pause();
+    } else if (!strcmp(what, "reserve")) reserve();
+    else if (!strcmp(what, "flood")) flood(atof(word(argc, argv, 2)));
+    else if (!strcmp(what, "close")) {
+        close(0);
+        close(1);
+        close(2);
+    } else if (!strcmp(what, "binary")) {
+        for (int i = 0; i < 512; i++) fputc(i % 256, stderr);
+        return 1;
+    } else if (!strcmp(what, "kill-parent")) {
+        kill(getppid(), SIGKILL);
+        for (;;) pause();
+    } else return -1;
+    return 0;
+}
+
+static int bad_file(const char *what, const char *path)
+{
+    FILE *file;
+    if (!strcmp(what, "directory")) return mkdir(path, 0777) != 0;
+    if (!strcmp(what, "remove-folder")) return execlp("rm", "rm", "-rf", ".", path, NULL);
+    if (!(file = fopen(path, "w"))) return 1;
+    if (!strcmp(what, "half")) fputs("0.0 0 0 0 0 0 0 1\n0.1 0.1 0 0 0 0 0 1\n0.2 0.2 0 0", file);
+    else if (!strcmp(what, "nan"))
+        for (int i = 0; i < 100; i++) fprintf(file, "%.1f nan nan 0 0 0 0 1\n", 0.1 * i);
+    else if (!strcmp(what, "words")) fputs("this is no trajectory\nat all\n", file);
+    else if (!strcmp(what, "huge"))
+        for (int i = 0; i < 100; i++) fprintf(file, "%.1f 1e300 -1e300 0 0 0 0 1\n", 0.1 * i);
+    else if (strcmp(what, "empty")) return -1;
+    return fclose(file) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *const what = word(argc, argv, 1);
+    if (!strcmp(what, "poses"))
+        return poses(word(argc, argv, 2), atoi(word(argc, argv, 3)), atof(word(argc, argv, 4)),
+                     atof(word(argc, argv, 5)), atoi(word(argc, argv, 6)));
+    if (!strcmp(what, "exit")) {
+        fprintf(stderr, "first line\nlast words\n");
+        return atoi(word(argc, argv, 2));
+    }
+    if (!strcmp(what, "echo")) {
+        char folder[4096];
+        printf("%s\n", getcwd(folder, sizeof folder));
+        for (int i = 2; i < argc; i++) printf("%s\n", argv[i]);
+        printf("%s\n", getenv("COVTUNE_TEST") ? getenv("COVTUNE_TEST") : "");
+        return 0;
+    }
+    const int done = misdeed(what, argc, argv);
+    if (done >= 0) return done;
+    const int code = bad_file(what, word(argc, argv, 2));
+    if (code < 0) fprintf(stderr, "%s: what is that?\n", what);
+    return code < 0 ? 2 : code;
+}
