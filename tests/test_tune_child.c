@@ -72,7 +72,8 @@ static int count_alive(const char *path, int *listed)
 
 static void test_program_gets_folder_arguments_and_environment(void)
 {
-    const char *const words[] = {"estimator", "echo", "a b", "", "{x}", NULL}, *const more[] = {"COVTUNE_TEST=yes", NULL};
+    const char *const words[] = {"estimator", "echo", "a b", "", "{x}", NULL};
+    const char *const more[] = {"COVTUNE_TEST=yes", NULL};
     ct__program       program = program_of(words);
     ct__child         child;
     ct_err            err = {0};
@@ -250,7 +251,8 @@ static void test_a_flood_of_output_is_cut(void)
     snprintf(text, sizeof text, "%.0f", bytes);
     ct__report report = RUN_WORDS(100, 0, "flood", text);
     CHECK(report.end == CT__CHILD_ENDED && report.code == 0);
-    CHECK(report.out.total >= (int64_t)bytes && report.out.kept == CT__KEEP_BYTES && report.out.head == CT__KEEP_BYTES / 4);
+    CHECK(report.out.total >= (int64_t)bytes && report.out.kept == CT__KEEP_BYTES);
+    CHECK(report.out.head == CT__KEEP_BYTES / 4);
     CHECK(report.out.bytes && !strcmp(report.out.bytes + report.out.kept - 9, "\nthe end\n"));
     ct__report_free(&report);
 }
@@ -275,7 +277,8 @@ static void test_kept_output_is_beginning_and_end(void)
         const int  kept = sizes[i] < 64 ? sizes[i] : 64, head = kept < 16 ? kept : 16;
         CHECK(report.out.total == sizes[i] && report.out.kept == kept && report.out.head == head);
         CHECK(report.out.bytes && !memcmp(report.out.bytes, all, (size_t)head));
-        CHECK(report.out.bytes && !memcmp(report.out.bytes + head, all + sizes[i] - (kept - head), (size_t)(kept - head)));
+        CHECK(report.out.bytes &&
+              !memcmp(report.out.bytes + head, all + sizes[i] - (kept - head), (size_t)(kept - head)));
         ct__report_free(&report);
         ct__child_close(&child);
     }

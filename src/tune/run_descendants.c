@@ -23,7 +23,8 @@ static ssize_t read_some(const char *path, char *buf, size_t size)
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
     size_t used = 0;
-    for (ssize_t n = 1; n > 0 && used + 1 < size; used += n > 0 ? (size_t)n : 0) n = read(fd, buf + used, size - 1 - used);
+    for (ssize_t n = 1; n > 0 && used + 1 < size; used += n > 0 ? (size_t)n : 0)
+        n = read(fd, buf + used, size - 1 - used);
     close(fd);
     buf[used] = 0;
     return (ssize_t)used;

@@ -159,8 +159,8 @@ static int prepare(supervisor *s)
     void        *vector = s->vector;
     const int    ok = map(&vector, &s->vector_room, count * sizeof *s->vector);
     s->vector = vector;
-    if (!ok || !prepare_stream(&s->stdout_kept, s->start.keep_out) || !prepare_stream(&s->stderr_kept, s->start.keep_err))
-        return 0;
+    if (!ok || !prepare_stream(&s->stdout_kept, s->start.keep_out)) return 0;
+    if (!prepare_stream(&s->stderr_kept, s->start.keep_err)) return 0;
     char  *at = s->text;
     char **into = s->vector;
     at += strlen(at) + 1; /* the folder  */
@@ -304,7 +304,8 @@ static int watch_once(supervisor *s, const sigset_t *open_mask)
 {
     const double          seconds = wait_s(s);
     const struct timespec timeout = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    struct pollfd         fd[3] = {{s->socket, POLLIN, 0}, {s->stdout_kept.fd, POLLIN, 0}, {s->stderr_kept.fd, POLLIN, 0}};
+    struct pollfd         fd[3] = {
+        {s->socket, POLLIN, 0}, {s->stdout_kept.fd, POLLIN, 0}, {s->stderr_kept.fd, POLLIN, 0}};
     ct__start_message     message;
     const int             n = ppoll(fd, 3, &timeout, open_mask);
     if (getppid() != s->parent) parent_is_gone();
@@ -348,7 +349,8 @@ static int report(supervisor *s)
     s->end.err_head = CT_MIN(err->total, err->room / 4);
     s->end.err_kept = CT_MIN(err->total, err->room);
     s->end.err_total = err->total;
-    return ct__send_all(s->socket, &s->end, sizeof s->end) && send_stream(s->socket, out) && send_stream(s->socket, err);
+    return ct__send_all(s->socket, &s->end, sizeof s->end) && send_stream(s->socket, out) &&
+           send_stream(s->socket, err);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------- */
@@ -401,7 +403,7 @@ void ct__supervise(int socket, int in, int out, pid_t parent)
     signal(SIGPIPE, SIG_IGN);
     sigaction(SIGCHLD, &action, NULL);
     sigfillset(&blocked); /* its parent decides when it ends: one that is told to end leaves the program behind */
-    for (int i = 0; i < 6; i++) sigdelset(&blocked, (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}[i]);
+    for (int i = 0; i < 5; i++) sigdelset(&blocked, (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}[i]);
     open_mask = blocked;
     sigdelset(&open_mask, SIGCHLD);
     sigprocmask(SIG_SETMASK, &blocked, NULL);
