@@ -63,6 +63,17 @@ const char *ct_status_text(ct_status status);
  * A text that does not fit ends in "...". */
 ct_status ct_fail(ct_err *err, ct_status status, const char *fmt, ...) CT_PRINTF(3, 4);
 
+/* Mistakes in a file that people write, by line. */
+typedef struct {
+    int32_t line, column;
+    char   *text; /* a sentence, without file and line */
+} ct_mistake;
+typedef struct {
+    int32_t     count;
+    ct_mistake *mistake;
+    int64_t     more; /* beyond those, which are many */
+} ct_mistakes;
+
 /* xoshiro256++ seeded through splitmix64: the same numbers on every machine. */
 typedef struct {
     uint64_t s[4];

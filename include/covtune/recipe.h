@@ -36,15 +36,8 @@ const char *ct_recipe_sensor(const ct_recipe *recipe, int32_t i);
 
 /* All mistakes of a recipe, by line; of ct_recipe_read only the first has a sentence. Text that is no YAML is one
  * mistake, which is in err: then the status is that of ct_recipe_read. CT_OK otherwise, with mistakes or without. */
-typedef struct {
-    int32_t line, column;
-    char   *text; /* a sentence, without file and line */
-} ct_recipe_mistake;
-typedef struct {
-    int32_t            count;
-    ct_recipe_mistake *mistake;
-    int64_t            more; /* beyond those, which are many */
-} ct_recipe_mistakes;
+typedef ct_mistake  ct_recipe_mistake;
+typedef ct_mistakes ct_recipe_mistakes;
 
 ct_status ct_recipe_check(const char *path, ct_recipe_mistakes *out, ct_err *err);
 void      ct_recipe_mistakes_free(ct_recipe_mistakes *mistakes);

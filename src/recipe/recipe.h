@@ -5,24 +5,9 @@
 #ifndef CT_RECIPE_PRIVATE_H
 #define CT_RECIPE_PRIVATE_H
 
+#include "schema/schema.h"
+
 #include <covtune/recipe.h>
-
-typedef struct {
-    const char *text; /* NULL: not given */
-    int         line;
-} ct__words; /* a scalar: an expression, a name, a pattern */
-
-typedef struct {
-    int32_t    count;
-    ct__words *item;
-    int        line;
-} ct__list;
-
-typedef struct {
-    int    count; /* 0: not given */
-    double value[36];
-    int    line;
-} ct__numbers;
 
 typedef struct {
     const char *name;

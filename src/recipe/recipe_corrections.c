@@ -31,7 +31,7 @@ static void check_target(ct__recipe_reader *r, ct__node *n)
     for (int i = 0; target_at(r->recipe, i); i++)
         if (!strcmp(target_at(r->recipe, i), n->text)) return;
     const char *near = ct_nearest(n->text, target_at, r->recipe);
-    ct__mistake(r, n, "there is no sensor %.60s%s%s%s", n->text, near ? "; did you mean " : "", near ? near : "",
+    ct__mistake(&r->base, n, "there is no sensor %.60s%s%s%s", n->text, near ? "; did you mean " : "", near ? near : "",
                 near ? "?" : "");
 }
 
@@ -49,7 +49,7 @@ static void check_axes(ct__recipe_reader *r, ct__node *n, const ct_correction *c
     for (int32_t i = 0; i < c->count; i++) {
         const double axis = fabs(c->value[i]);
         if (axis != floor(axis) || axis < 1 || axis > c->count || (seen & (1u << (int)axis))) {
-            ct__mistake(r, n, "expected the numbers 1 to %d, each once, with signs", c->count);
+            ct__mistake(&r->base, n, "expected the numbers 1 to %d, each once, with signs", c->count);
             return;
         }
         seen |= 1u << (int)axis;
@@ -78,7 +78,8 @@ static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
     const int rows = rows_of(r->recipe, c->sensor);
     const int per_row = c->kind == CT_CORRECT_SCALE || c->kind == CT_CORRECT_BIAS || c->kind == CT_CORRECT_AXES;
     if (per_row && rows && !r->any_kind && c->count != rows && !(c->count == 1 && c->kind == CT_CORRECT_SCALE))
-        ct__mistake(r, n, "%.63s has %d row%s; found %d number%s", c->sensor, rows, rows == 1 ? "" : "s", c->count,
+        ct__mistake(&r->base, n, "%.63s has %d row%s; found %d number%s", c->sensor, rows, rows == 1 ? "" : "s",
+                    c->count,
                     c->count == 1 ? "" : "s");
     else if (c->kind == CT_CORRECT_AXES)
         check_axes(r, n, c);
@@ -87,11 +88,12 @@ static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
 static void read_entry(ct__recipe_reader *r, ct__node *map)
 {
     ct_recipe *p = r->recipe;
-    ct__fill(r, map, CT__SECTION_CORRECTION, NULL);
+    ct__fill(&r->base, map, CT__SECTION_CORRECTION, NULL);
     ct__node *sensor = ct__sound(map, "sensor"), *recording = ct__sound(map, "recording");
     int corrected = 0;
     check_target(r, sensor);
-    if (recording && strlen(recording->text) > 63) ct__mistake(r, recording, "a recording's name has at most 63 bytes");
+    if (recording && strlen(recording->text) > 63)
+        ct__mistake(&r->base, recording, "a recording's name has at most 63 bytes");
     for (int kind = 0; kind < CT_CORRECTION_COUNT; kind++) {
         ct__node *n = ct__node_member(map, ct_correction_key((ct_correction_kind)kind));
         corrected += n != NULL;
@@ -103,9 +105,9 @@ static void read_entry(ct__recipe_reader *r, ct__node *map)
         read_value(r, n, c);
         for (const ct_correction *o = p->correction; o < c; o++)
             if (o->kind == c->kind && !strcmp(o->sensor, c->sensor) && !strcmp(o->recording, c->recording))
-                ct__mistake(r, n, "%s of %s is corrected twice", n->key, c->sensor);
+                ct__mistake(&r->base, n, "%s of %s is corrected twice", n->key, c->sensor);
     }
-    if (!corrected) ct__mistake(r, map, "nothing is corrected: delay, scale, bias, ... is missing");
+    if (!corrected) ct__mistake(&r->base, map, "nothing is corrected: delay, scale, bias, ... is missing");
 }
 
 void ct__read_corrections(ct__recipe_reader *r, ct__node *node)
@@ -116,7 +118,7 @@ void ct__read_corrections(ct__recipe_reader *r, ct__node *node)
         return;
     }
     r->recipe->correction =
-        ct__recipe_alloc(r, (int64_t)node->count * CT_CORRECTION_COUNT, sizeof *r->recipe->correction);
+        ct__schema_alloc(&r->base, (int64_t)node->count * CT_CORRECTION_COUNT, sizeof *r->recipe->correction);
     if (!r->recipe->correction) return;
     for (ct__node *n = node->first; n; n = n->next)
         if (n->type == CT__NODE_MAP) read_entry(r, n);

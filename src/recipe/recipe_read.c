@@ -1,7 +1,6 @@
 /* recipe_read.c: a recipe from its text: sections into struct ct_recipe, references, and the list of mistakes. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/file.h"
-#include "base/text.h"
 #include "data/locale.h"
 #include "recipe/recipe_read.h"
 
@@ -19,9 +18,9 @@ void ct__check_item_name(ct__recipe_reader *r, ct__node *n)
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     const char *end = n->key + strspn(n->key, PLAIN);
     if (*end)
-        ct__mistake(r, n, "a name has letters, digits and the characters _ . -; found \"%.60s\"", n->key);
+        ct__mistake(&r->base, n, "a name has letters, digits and the characters _ . -; found \"%.60s\"", n->key);
     else if (strlen(n->key) > NAME_LENGTH)
-        ct__mistake(r, n, "a name has at most %d characters", NAME_LENGTH);
+        ct__mistake(&r->base, n, "a name has at most %d characters", NAME_LENGTH);
 }
 
 static const char *source_at(const void *recipe, int i)
@@ -45,9 +44,9 @@ static int32_t refer(ct__recipe_reader *r, ct__node *n, const char *(*at)(const 
     if (i >= 0) return i;
     const char *near = ct_nearest(n->text, at, r->recipe);
     if (near)
-        ct__mistake(r, n, "there is no %s %.60s; did you mean %s?", what, n->text, near);
+        ct__mistake(&r->base, n, "there is no %s %.60s; did you mean %s?", what, n->text, near);
     else
-        ct__mistake(r, n, "there is no %s %.60s in the recipe", what, n->text);
+        ct__mistake(&r->base, n, "there is no %s %.60s in the recipe", what, n->text);
     return -1;
 }
 
@@ -74,7 +73,7 @@ static void check_separator(ct__recipe_reader *r, ct__node *map)
 {
     ct__node *n = ct__sound(map, "separator");
     if (n && strlen(n->text) != 1 && strcmp(n->text, "blank"))
-        ct__mistake(r, n, "expected one character, or blank; found \"%.40s\"", n->text);
+        ct__mistake(&r->base, n, "expected one character, or blank; found \"%.40s\"", n->text);
 }
 
 static const char *const TABLE_KEYS[] = {"separator", "header", "columns", "comment", "missing", "skip"};
@@ -87,11 +86,11 @@ static void check_format_keys(ct__recipe_reader *r, ct__node *map, const ct__rec
     const int bag = s->format == CT_SOURCE_ROS1 || s->format == CT_SOURCE_ROS2 || s->format == CT_SOURCE_MCAP;
     for (size_t i = 0; bag && i < sizeof TABLE_KEYS / sizeof *TABLE_KEYS; i++) {
         ct__node *n = ct__node_member(map, TABLE_KEYS[i]);
-        if (n) ct__mistake(r, n, "is of tables, and the format is %s", ct_source_format_name(s->format));
+        if (n) ct__mistake(&r->base, n, "is of tables, and the format is %s", ct_source_format_name(s->format));
     }
     for (size_t i = 0; !bag && i < sizeof BAG_KEYS / sizeof *BAG_KEYS; i++) {
         ct__node *n = ct__node_member(map, BAG_KEYS[i]);
-        if (n) ct__mistake(r, n, "is of bags, and the format is %s", ct_source_format_name(s->format));
+        if (n) ct__mistake(&r->base, n, "is of bags, and the format is %s", ct_source_format_name(s->format));
     }
 }
 
@@ -100,20 +99,20 @@ static void read_source(ct__recipe_reader *r, ct__node *n, ct__recipe_source *s)
     *s = (ct__recipe_source){.name = n->key, .line = n->line, .format = CT_SOURCE_AUTO, .header = -1};
     ct__check_item_name(r, n);
     if (n->type == CT__NODE_MAP) {
-        ct__fill(r, n, CT__SECTION_SOURCE, s);
+        ct__fill(&r->base, n, CT__SECTION_SOURCE, s);
         check_separator(r, n);
         check_format_keys(r, n, s);
-    } else if (ct__node_check(r, n, ct__key_find(CT__SECTION_SOURCE, "files")))
-        ct__node_texts(r, n, &s->files);
+    } else if (ct__node_check(&r->base, n, ct__key_find(CT__SECTION_SOURCE, "files")))
+        ct__node_texts(&r->base, n, &s->files);
 }
 
 static void read_sources(ct__recipe_reader *r, const ct__node *items)
 {
     ct_recipe *p = r->recipe;
     if (!items) return;
-    p->source = ct__recipe_alloc(r, items->count, sizeof *p->source);
-    r->used = ct__recipe_alloc(r, items->count, 1);
-    if (r->status != CT_OK) return;
+    p->source = ct__schema_alloc(&r->base, items->count, sizeof *p->source);
+    r->used = ct__schema_alloc(&r->base, items->count, 1);
+    if (r->base.status != CT_OK) return;
     for (ct__node *n = items->first; n; n = n->next) read_source(r, n, &p->source[p->sources++]);
 }
 
@@ -123,28 +122,29 @@ static void read_landmark(ct__recipe_reader *r, ct__node *n, ct__recipe_landmark
         (ct__recipe_landmarks){.name = n->key, .line = n->line, .source = -1, .ids.source = -1, .estimate_unknown = -1};
     ct__check_item_name(r, n);
     if (n->type != CT__NODE_MAP) return;
-    ct__fill(r, n, CT__SECTION_LANDMARKS, l);
+    ct__fill(&r->base, n, CT__SECTION_LANDMARKS, l);
     l->source = ct__read_source_name(r, n, "source");
     ct__read_ids(r, n, &l->ids);
     const int map = ct__node_member(n, "source") != NULL;
     if (map && ct__key_missing(n, CT__SECTION_LANDMARKS, "id"))
-        ct__mistake(r, n, "id is missing: the field of the map with the landmark's name");
+        ct__mistake(&r->base, n, "id is missing: the field of the map with the landmark's name");
     if (map && ct__key_missing(n, CT__SECTION_LANDMARKS, "position"))
-        ct__mistake(r, n, "position is missing: fields of the map, [x, y]");
+        ct__mistake(&r->base, n, "position is missing: fields of the map, [x, y]");
     for (int i = 0; !map && i < 2; i++) {
         ct__node *stray = ct__node_member(n, i ? "position" : "id");
-        if (stray) ct__mistake(r, stray, "is of a map, and there is no source");
+        if (stray) ct__mistake(&r->base, stray, "is of a map, and there is no source");
     }
     if (l->estimate_unknown < 0)
         l->estimate_unknown = !map;
     else if (!map && !l->estimate_unknown)
-        ct__mistake(r, ct__node_member(n, "unknown"), "drop: there is no map, so that all landmarks would be dropped");
+        ct__mistake(&r->base, ct__node_member(n, "unknown"),
+                    "drop: there is no map, so that all landmarks would be dropped");
 }
 
 static void read_landmarks(ct__recipe_reader *r, const ct__node *items)
 {
     ct_recipe *p = r->recipe;
-    if (!items || !(p->landmark = ct__recipe_alloc(r, items->count, sizeof *p->landmark))) return;
+    if (!items || !(p->landmark = ct__schema_alloc(&r->base, items->count, sizeof *p->landmark))) return;
     for (ct__node *n = items->first; n; n = n->next) read_landmark(r, n, &p->landmark[p->landmarks++]);
 }
 
@@ -177,7 +177,7 @@ static void read_anchor(ct__recipe_reader *r, ct__node *n)
         if (!strcmp(n->text, "none")) p->anchor = CT__ANCHOR_NONE;
         return;
     }
-    ct__fill(r, n, CT__SECTION_ANCHOR, NULL);
+    ct__fill(&r->base, n, CT__SECTION_ANCHOR, NULL);
     p->anchor = CT__ANCHOR_SIGMA;
     read_sigma(ct__sound(n, "sigma"), p->anchor_sigma);
 }
@@ -191,7 +191,7 @@ static void read_split(ct__recipe_reader *r, const ct__node *n)
     s->line = n->line;
     if (segment && segment->type == CT__NODE_SCALAR) ct__node_number(segment, &s->segment_s);
     if (segment && segment->type == CT__NODE_MAP) {
-        ct__fill(r, segment, CT__SECTION_SEGMENT, NULL);
+        ct__fill(&r->base, segment, CT__SECTION_SEGMENT, NULL);
         const ct__node *states = ct__sound(segment, "states");
         if (states && ct__node_number(states, &value)) s->segment_states = (int64_t)value;
     }
@@ -199,9 +199,9 @@ static void read_split(ct__recipe_reader *r, const ct__node *n)
         if (s->train.count) s->test_fraction = NAN; /* all others */
     } else if (!ct__node_fraction(test, &s->test_fraction)) {
         s->test_fraction = NAN;
-        ct__node_texts(r, test, &s->test);
+        ct__node_texts(&r->base, test, &s->test);
     } else if (s->train.count)
-        ct__mistake(r, test, "a fraction is of all recordings: with train, name those to test with");
+        ct__mistake(&r->base, test, "a fraction is of all recordings: with train, name those to test with");
 }
 
 /* ---- states ---- */
@@ -221,16 +221,16 @@ static void read_states_by(ct__recipe_reader *r, ct__node *map)
         ct__node *n = ct__node_member(map, KEY[i]);
         if (!n) continue;
         if (first)
-            ct__mistake(r, n, "contradicts %s in line %d: one of every, at and distance is to be there", first->key,
-                        first->line);
+            ct__mistake(&r->base, n, "contradicts %s in line %d: one of every, at and distance is to be there",
+                        first->key, first->line);
         else
             s->by = (ct__states_by)i, first = n;
     }
     int near = 0; /* one of them is misspelt */
     for (int i = 0; i < 3; i++) near |= !ct__key_missing(map, CT__SECTION_STATES, KEY[i]);
-    if (!first && !near) ct__mistake(r, map, "one of every, at and distance is missing");
+    if (!first && !near) ct__mistake(&r->base, map, "one of every, at and distance is missing");
     ct__node *turn = ct__node_member(map, "turn");
-    if (turn && !ct__node_member(map, "distance")) ct__mistake(r, turn, "is for states by distance");
+    if (turn && !ct__node_member(map, "distance")) ct__mistake(&r->base, turn, "is for states by distance");
     const int32_t at = refer(r, ct__sound(map, "at"), sensor_or_truth, "sensor");
     s->at = at == r->recipe->sensors ? -1 : at;
 }
@@ -243,12 +243,12 @@ static void check_states(ct__recipe_reader *r, ct__node *map)
     read_states_by(r, map);
     ct__node *to = ct__sound(map, "to");
     if (to && s->to_s <= s->from_s)
-        ct__mistake(r, to, "expected a number above from, %g; found %.30s", s->from_s, to->text);
+        ct__mistake(&r->base, to, "expected a number above from, %g; found %.30s", s->from_s, to->text);
     if (s->by != CT__STATES_DISTANCE) return;
     for (int32_t i = 0; i < r->recipe->sensors; i++)
         if (r->recipe->sensor[i].type == CT__SENSOR_ODOMETRY) return;
     ct__node *n = ct__sound(map, "distance");
-    if (n) ct__mistake(r, n, "states by distance need a sensor of type odometry, and there is none");
+    if (n) ct__mistake(&r->base, n, "states by distance need a sensor of type odometry, and there is none");
 }
 
 /* ---- the whole ---- */
@@ -262,15 +262,15 @@ static void check_top(ct__recipe_reader *r, ct__node *root)
     if (sequences) p->sequences.line = sequences->line;
     for (size_t i = 0; sequences && i < sizeof INSTEAD / sizeof *INSTEAD; i++) {
         ct__node *n = ct__node_member(root, INSTEAD[i]);
-        if (n) ct__mistake(r, n, "contradicts sequences in line %d, which are graphs already", sequences->line);
+        if (n) ct__mistake(&r->base, n, "contradicts sequences in line %d, which are graphs already", sequences->line);
     }
     for (int i = 0; !sequences && i < 3; i++) {
         static const char *const NEEDED[] = {"sources", "states", "sensors"};
         if (ct__key_missing(root, CT__SECTION_TOP, NEEDED[i]))
-            ct__mistake(r, root, "%s is missing: %s", NEEDED[i], ct__key_find(CT__SECTION_TOP, NEEDED[i])->text);
+            ct__mistake(&r->base, root, "%s is missing: %s", NEEDED[i], ct__key_find(CT__SECTION_TOP, NEEDED[i])->text);
     }
     ct__node *sensors = ct__sound(root, "sensors");
-    if (sensors && !sensors->count) ct__mistake(r, sensors, "there is no sensor");
+    if (sensors && !sensors->count) ct__mistake(&r->base, sensors, "there is no sensor");
 }
 
 static void check_unused(ct__recipe_reader *r, const ct__node *sources)
@@ -278,7 +278,7 @@ static void check_unused(ct__recipe_reader *r, const ct__node *sources)
     int32_t i = 0;
     for (ct__node *n = sources ? sources->first : NULL; n; n = n->next, i++)
         if (r->used && !r->used[i] && !n->bad)
-            ct__mistake(r, n,
+            ct__mistake(&r->base, n,
                         "no sensor, landmarks or truth uses this source; remove it, or name it where it is needed");
 }
 
@@ -301,16 +301,16 @@ static void read_type(ct__recipe_reader *r, const ct__node *root)
 
 static void read_all(ct__recipe_reader *r)
 {
-    ct__node *root = r->tree->root;
+    ct__node *root = r->base.tree->root;
     if (root->type != CT__NODE_MAP) {
-        ct__mistake(r, root, "expected keys with values, the first of them format: covtune-recipe");
+        ct__mistake(&r->base, root, "expected keys with values, the first of them format: covtune-recipe");
         return;
     }
     set_defaults(r->recipe);
-    ct__fill(r, root, CT__SECTION_TOP, r->recipe);
+    ct__fill(&r->base, root, CT__SECTION_TOP, r->recipe);
     read_type(r, root);
     read_sources(r, ct__sound(root, "sources"));
-    if (r->status != CT_OK) return;
+    if (r->base.status != CT_OK) return;
     read_landmarks(r, ct__sound(root, "landmarks"));
     read_truth(r, ct__sound(root, "truth"));
     ct__read_sensors(r, ct__sound(root, "sensors"));
@@ -319,32 +319,7 @@ static void read_all(ct__recipe_reader *r)
     read_anchor(r, ct__sound(root, "anchor"));
     read_split(r, ct__sound(root, "split"));
     ct__read_corrections(r, ct__sound(root, "corrections"));
-    if (!r->mistakes) check_unused(r, ct__sound(root, "sources"));
-}
-
-static int by_line(const void *a, const void *b)
-{
-    const ct_recipe_mistake *p = a, *q = b;
-    if (p->line != q->line) return p->line < q->line ? -1 : 1;
-    return p->column < q->column ? -1 : p->column > q->column;
-}
-
-/* The first mistake, and how many more there are. */
-static ct_status complain(const ct__recipe_reader *r, ct_err *err)
-{
-    char more[64] = "";
-    const int64_t others = r->mistakes - 1 + r->uncounted;
-    if (others) snprintf(more, sizeof more, " (and %lld more mistake%s)", (long long)others, others == 1 ? "" : "s");
-    return ct_fail(err, CT_E_PARSE, "%s:%d: %.380s%s", r->name, r->mistake[0].line, r->mistake[0].text, more);
-}
-
-/* "a/b" of a folder and a path in it. */
-static char *join(const char *folder, const char *path)
-{
-    if (path[0] == '/' || !strcmp(folder, ".")) return ct__strdup(path);
-    char *out = ct__zalloc((int64_t)(strlen(folder) + strlen(path) + 2), 1);
-    if (out) sprintf(out, "%s/%s", folder, path);
-    return out;
+    if (!r->base.mistakes) check_unused(r, ct__sound(root, "sources"));
 }
 
 /* Read into r->recipe; the caller frees the mistakes. */
@@ -355,11 +330,9 @@ static ct_status read_tree(ct__recipe_reader *r, const char *folder, ct_err *err
     if (!before) return CT_E_MEMORY;
     read_all(r);
     ct__locale_end(before);
-    if (r->mistakes > 1) qsort(r->mistake, (size_t)r->mistakes, sizeof *r->mistake, by_line);
-    if (r->status != CT_OK) return ct__no_memory(err, "values of a recipe", r->tree->nodes);
-    if (r->mistakes) return complain(r, err);
-    const ct__node *own = ct__node_member(r->tree->root, "folder");
-    p->folder = own ? join(folder ? folder : ".", own->text) : ct__strdup(folder ? folder : ".");
+    CT_TRY(ct__mistakes_status(&r->base, err));
+    const ct__node *own = ct__node_member(r->base.tree->root, "folder");
+    p->folder = own ? ct__schema_join(folder ? folder : ".", own->text) : ct__strdup(folder ? folder : ".");
     return p->folder ? CT_OK : ct__no_memory(err, "names", 1);
 }
 
@@ -369,24 +342,20 @@ static ct_status parse(const char *text, const char *name, const char *folder, c
 {
     ct_recipe *p = ct__zalloc(1, sizeof *p);
     ct__tree *tree = NULL;
-    ct__recipe_reader r = {.name = name, .recipe = p};
+    ct__recipe_reader r = {.base = {.schema = &ct__recipe_schema, .name = name}, .recipe = p};
     *out = NULL;
     if (!p) return ct__no_memory(err, "recipes", 1);
     p->text = ct__strdup(text);
     p->name = ct__strdup(name);
     ct_status status = p->text && p->name ? CT_OK : ct__no_memory(err, "bytes of text", (int64_t)strlen(text));
     if (status == CT_OK) status = ct__tree_parse(text, strlen(text), name, &tree, err);
-    p->tree = r.tree = tree;
+    p->tree = r.base.tree = tree;
     if (status == CT_OK) status = read_tree(&r, folder, err);
     if (status == CT_OK)
         *out = p;
     else
         ct_recipe_free(p);
-    ct_recipe_mistakes found = {(int32_t)r.mistakes, r.mistake, r.uncounted};
-    if (mistakes && status == CT_E_PARSE)
-        *mistakes = found;
-    else
-        ct_recipe_mistakes_free(&found);
+    ct__mistakes_take(&r.base, status == CT_E_PARSE ? mistakes : NULL);
     return status;
 }
 
@@ -395,13 +364,7 @@ ct_status ct_recipe_parse(const char *text, const char *name, const char *folder
     return parse(text, name, folder, out, NULL, err);
 }
 
-void ct_recipe_mistakes_free(ct_recipe_mistakes *mistakes)
-{
-    if (!mistakes) return;
-    for (int32_t i = 0; i < mistakes->count; i++) free(mistakes->mistake[i].text);
-    free(mistakes->mistake);
-    *mistakes = (ct_recipe_mistakes){0};
-}
+void ct_recipe_mistakes_free(ct_recipe_mistakes *mistakes) { ct__mistakes_free(mistakes); }
 
 void ct_recipe_free(ct_recipe *recipe)
 {
@@ -415,35 +378,18 @@ void ct_recipe_free(ct_recipe *recipe)
 
 /* ---- files ---- */
 
-/* A whole file as text. CT__TREE_BYTES bounds it. */
-static ct_status load(const char *path, ct__text *text, ct_err *err)
-{
-    char bytes[4096];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return ct_fail(err, ct__io_status(), "%s: %s%s", path, strerror(errno),
-                       errno == ENOENT ? "; a recipe is a YAML file: covtune import --init FILES writes a first one"
-                                       : "");
-    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0 && text->used <= CT__TREE_BYTES;)
-        ct__text_bytes(text, bytes, n);
-    const int failed = ferror(file), why = errno;
-    fclose(file);
-    if (failed) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(why));
-    if (text->failed) return ct__no_memory(err, "bytes of text", CT__TREE_BYTES);
-    if (text->used && memchr(text->bytes, 0, (size_t)text->used))
-        return ct_fail(err, CT_E_PARSE, "%s: not a text: it contains the character NUL", path);
-    return CT_OK;
-}
-
 static ct_status read_file(const char *path, ct_recipe **out, ct_recipe_mistakes *mistakes, ct_err *err)
 {
-    ct__text text = {0};
+    char *text = NULL;
     *out = NULL;
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)CT_MAX(slash - path, 1)) : ct__strdup(".");
-    ct_status status = folder ? load(path, &text, err) : ct__no_memory(err, "names", 1);
-    if (status == CT_OK) status = parse(text.bytes ? text.bytes : "", path, folder, out, mistakes, err);
-    ct__text_free(&text);
+    ct_status status = folder ? CT_OK : ct__no_memory(err, "names", 1);
+    if (status == CT_OK)
+        status = ct__schema_load(path, "a recipe is a YAML file: covtune import --init FILES writes a first one",
+                                 &text, err);
+    if (status == CT_OK) status = parse(text, path, folder, out, mistakes, err);
+    free(text);
     free(folder);
     return status;
 }

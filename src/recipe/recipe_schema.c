@@ -1,10 +1,9 @@
 /* recipe_schema.c: the table of keys. docs/import.md is the manual; a test compares the two. */
 #include "recipe/recipe_schema.h"
+#include "schema/rows.h"
 
 #include <math.h>
 
-#define TEXT     CT__FORM_TEXT
-#define REQUIRED CT__REQUIRED
 #define HUGE_S   1e12 /* s: longer than any recording */
 #define METRES   1e9  /* m: beyond the orbit of the moon */
 
@@ -17,31 +16,6 @@ static const char TYPES[] = CT__SENSOR_LIST(X);
 #define X(constant, name, ending, description) name " "
 static const char GRAPHS[] = CT_FORMAT_LIST(X);
 #undef X
-
-/* Rows, by what the value is. */
-#define AT(type, member) offsetof(type, member)
-#define ROW_TEXT(s, k, extra, place, fallback, text)                                                                   \
-    {s, k, TEXT | (extra), CT__STORE_TEXT, place, 0, 0, 0, 0, NULL, CT__SECTION_NONE, fallback, text}
-#define ROW_NAME(s, k, extra, fallback, text)                                                                          \
-    {s, k, TEXT | (extra), CT__STORE_NONE, 0, 0, 0, 0, 0, NULL, CT__SECTION_NONE, fallback, text}
-#define ROW_TEXTS(s, k, extra, place, least, most, fallback, text)                                                     \
-    {s, k, CT__FORM_TEXTS | (extra), CT__STORE_LIST, place, 0, 0, least, most, NULL, CT__SECTION_NONE, fallback, text}
-#define ROW_NUMBER(s, k, extra, place, low, high, fallback, text)                                                      \
-    {s, k, CT__FORM_NUMBER | (extra), CT__STORE_DOUBLE, place, low, high, 0, 0, NULL, CT__SECTION_NONE, fallback, text}
-#define ROW_NUMBERS(s, k, extra, place, low, high, least, most, fallback, text)                                        \
-    {s,    k,    CT__FORM_NUMBERS | (extra), CT__STORE_NUMBERS, place, low, high, least, most, \
-     NULL, CT__SECTION_NONE, fallback, text}
-#define ROW_INTEGER(s, k, place, low, high, fallback, text)                                                            \
-    {s, k, CT__FORM_INTEGER, CT__STORE_INT64, place, low, high, 0, 0, NULL, CT__SECTION_NONE, fallback, text}
-#define ROW_BOOL(s, k, place, fallback, text)                                                                          \
-    {s, k, CT__FORM_BOOL, CT__STORE_INT, place, 0, 0, 0, 0, NULL, CT__SECTION_NONE, fallback, text}
-#define ROW_CHOICE(s, k, extra, place, words, fallback, text)                                                          \
-    {s, k, CT__FORM_CHOICE | (extra), CT__STORE_INT, place, 0, 0, 0, 0, words, CT__SECTION_NONE, fallback, text}
-#define ROW_SECTION(s, k, extra, place, of, fallback, text)                                                            \
-    {s, k, CT__FORM_SECTION | (extra), CT__STORE_SECTION, place, 0, 0, 0, 0, NULL, of, fallback, text}
-/* By code of its own: any forms. */
-#define ROW_OWN(s, k, forms, low, high, least, most, words, of, fallback, text)                                        \
-    {s, k, forms, CT__STORE_NONE, 0, low, high, least, most, words, of, fallback, text}
 
 #define ROLE(s, type, k, which, least, most, text) \
     ROW_TEXTS(s, k, TEXT, AT(type, role[0]) + (which) * sizeof(ct__list), least, most, "none", text)
@@ -273,33 +247,26 @@ const ct__key ct__recipe_keys[] = {
 
 const int ct__recipe_key_count = (int)(sizeof ct__recipe_keys / sizeof *ct__recipe_keys);
 
-const char *ct__section_name(ct__section section)
-{
 #define X(constant, name, heading) name,
-    static const char *const NAME[] = {CT__SECTION_LIST(X)};
+static const char *const NAME[] = {CT__SECTION_LIST(X)};
 #undef X
-    return ct__name_at(NAME, CT__SECTION_COUNT, (int)section);
-}
+
+const ct__schema ct__recipe_schema = {.title = "covtune recipe, version 1",
+                                      .sections = CT__SECTION_COUNT,
+                                      .section = NAME,
+                                      .keys = (int)(sizeof ct__recipe_keys / sizeof *ct__recipe_keys),
+                                      .key = ct__recipe_keys};
+
+const char *ct__section_name(ct__section section) { return ct__schema_section(&ct__recipe_schema, section); }
 
 const ct__key *ct__key_find(ct__section section, const char *key)
 {
-    for (int i = 0; i < ct__recipe_key_count; i++)
-        if (ct__recipe_keys[i].section == section && !strcmp(ct__recipe_keys[i].key, key)) return &ct__recipe_keys[i];
-    return NULL;
+    return ct__schema_find(&ct__recipe_schema, section, key);
 }
 
-const char *ct__key_name_at(const void *section, int i)
+int ct__key_missing(const ct__node *map, ct__section section, const char *key)
 {
-    for (int k = 0; k < ct__recipe_key_count; k++)
-        if (ct__recipe_keys[k].section == *(const ct__section *)section && !i--) return ct__recipe_keys[k].key;
-    return NULL;
+    return ct__schema_missing(&ct__recipe_schema, map, section, key);
 }
 
-int ct__word_find(const char *words, const char *word)
-{
-    const size_t length = strlen(word);
-    int          i = 0;
-    for (const char *at = words; *at; at += strcspn(at, " "), at += strspn(at, " "), i++)
-        if (strcspn(at, " ") == length && !memcmp(at, word, length)) return i;
-    return -1;
-}
+ct_status ct_recipe_schema(char **text, ct_err *err) { return ct__schema_json(&ct__recipe_schema, text, err); }

@@ -70,7 +70,7 @@ static int has_unknown_key(const ct__node *map)
 static void missing(ct__recipe_reader *r, ct__node *map, const char *sentence)
 {
     if (has_unknown_key(map)) return;
-    ct__mistake(r, map, "%s", sentence);
+    ct__mistake(&r->base, map, "%s", sentence);
     map->bad = 0;
 }
 
@@ -83,7 +83,8 @@ static void want_count(ct__recipe_reader *r, const ct__node *map, const char *ke
     if (!n) return;
     const int count = n->type == CT__NODE_SCALAR ? 1 : n->count;
     if (count != a && count != b)
-        ct__mistake(r, n, "in %s expected %s; found %d value%s", kind_name(r), what, count, count == 1 ? "" : "s");
+        ct__mistake(&r->base, n, "in %s expected %s; found %d value%s", kind_name(r), what, count,
+                    count == 1 ? "" : "s");
 }
 
 /* ---- poses ---- */
@@ -101,7 +102,7 @@ static void check_rotation(ct__recipe_reader *r, ct__node *map)
     for (int role = 0; role < CT__ROLE_COUNT; role++) {
         ct__node *n = ct__node_member(map, ROLE_KEY[role]);
         if (!(ROTATION & BIT(role)) || !n || n == first) continue;
-        ct__mistake(r, n, "contradicts %s in line %d: a pose has one rotation", first->key, first->line);
+        ct__mistake(&r->base, n, "contradicts %s in line %d: a pose has one rotation", first->key, first->line);
     }
 }
 
@@ -112,7 +113,7 @@ static void check_pose(ct__recipe_reader *r, ct__node *map, int rotation)
     ct__node *position = ct__node_member(map, "position");
     if (matrix) {
         ct__node *other = position ? position : first;
-        if (other) ct__mistake(r, other, "contradicts matrix in line %d, which is the whole pose", matrix->line);
+        if (other) ct__mistake(&r->base, other, "contradicts matrix in line %d, which is the whole pose", matrix->line);
         return;
     }
     if (!position) missing(r, map, "position is missing (or matrix: 3 x 4 numbers)");
@@ -124,7 +125,7 @@ static void check_pose(ct__recipe_reader *r, ct__node *map, int rotation)
     if (!in_space(r)) return;
     want_count(r, map, "position", 3, 3, "x, y, z");
     if (first && !strcmp(first->key, "yaw"))
-        ct__mistake(r, first,
+        ct__mistake(&r->base, first,
                     "is a rotation in the plane; in SE3 write quaternion, rotation_vector or euler: [0, 0, %.40s]",
                     first->type == CT__NODE_SCALAR ? first->text : "yaw");
 }
@@ -144,7 +145,7 @@ static void check_placement(ct__recipe_reader *r, const ct__node *map, const cha
     if (n->bad || v.count != 7) return;
     const double norm =
         sqrt(v.value[3] * v.value[3] + v.value[4] * v.value[4] + v.value[5] * v.value[5] + v.value[6] * v.value[6]);
-    if (fabs(norm - 1) > 0.01) ct__mistake(r, n, "the quaternion qx, qy, qz, qw has the norm %.4g, not 1", norm);
+    if (fabs(norm - 1) > 0.01) ct__mistake(&r->base, n, "the quaternion qx, qy, qz, qw has the norm %.4g, not 1", norm);
 }
 
 /* ---- the truth ---- */
@@ -155,10 +156,10 @@ static void check_known(ct__recipe_reader *r, const ct__node *map)
     const char *words = in_space(r) ? "rx ry rz x y z" : "x y yaw";
     if (!n) return;
     if (n->type == CT__NODE_SCALAR && ct__word_find(words, n->text) < 0)
-        ct__mistake(r, n, "expected coordinates of %s: %s; found \"%.40s\"", kind_name(r), words, n->text);
+        ct__mistake(&r->base, n, "expected coordinates of %s: %s; found \"%.40s\"", kind_name(r), words, n->text);
     for (ct__node *i = n->first; i; i = i->next)
         if (ct__word_find(words, i->text) < 0)
-            ct__mistake(r, i, "expected coordinates of %s: %s; found \"%.40s\"", kind_name(r), words, i->text);
+            ct__mistake(&r->base, i, "expected coordinates of %s: %s; found \"%.40s\"", kind_name(r), words, i->text);
 }
 
 void ct__check_truth(ct__recipe_reader *r, ct__node *node, ct__recipe_truth *truth)
@@ -182,7 +183,7 @@ static void check_odometry(ct__recipe_reader *r, ct__node *map)
     if (!pose) pose = ct__node_member(map, "matrix");
     ct__node *other = velocity && increment ? increment : way ? pose : NULL;
     if (other)
-        ct__mistake(r, other, "contradicts %s in line %d: odometry is velocities, increments or poses", way->key,
+        ct__mistake(&r->base, other, "contradicts %s in line %d: odometry is velocities, increments or poses", way->key,
                     way->line);
     if (!way && !pose)
         missing(r, map, "what the odometry measures is missing: velocity, increment, or position and a rotation");
@@ -200,7 +201,7 @@ static void check_rates(ct__recipe_reader *r, ct__node *map)
     if (velocity && in_space(r) && !angular)
         missing(r, map, "angular_velocity is missing: wx, wy, wz, which SE3 needs beside velocity");
     if (angular && !in_space(r))
-        ct__mistake(r, angular, "is of SE3; in SE2 the third value of velocity is omega");
+        ct__mistake(&r->base, angular, "is of SE3; in SE2 the third value of velocity is omega");
     else if (angular && !velocity)
         missing(r, map, "velocity is missing: vx, vy, vz");
 }
@@ -209,11 +210,11 @@ static void check_angles(ct__recipe_reader *r, ct__node *map)
 {
     ct__node *bearing = ct__node_member(map, "bearing"), *direction = ct__node_member(map, "direction");
     ct__node *elevation = ct__node_member(map, "elevation");
-    if (bearing && direction) ct__mistake(r, direction, "contradicts bearing in line %d", bearing->line);
+    if (bearing && direction) ct__mistake(&r->base, direction, "contradicts bearing in line %d", bearing->line);
     if (!bearing && !direction)
         missing(r, map,
                 in_space(r) ? "bearing is missing (with elevation; or direction: [x, y, z])" : "bearing is missing");
-    if (!in_space(r) && elevation) ct__mistake(r, elevation, "is of SE3, and the states are SE2");
+    if (!in_space(r) && elevation) ct__mistake(&r->base, elevation, "is of SE3, and the states are SE2");
     if (in_space(r) && bearing && !direction && !elevation)
         missing(r, map, "elevation is missing, which SE3 needs beside bearing");
 }
@@ -224,13 +225,13 @@ static void check_target(ct__recipe_reader *r, ct__node *map)
     ct__node *body = ct__node_member(map, "to_body"), *ids = ct__node_member(map, "ids");
     ct__node *mount = ct__node_member(map, "target_mount");
     if (body && (landmarks || id))
-        ct__mistake(r, body, "contradicts %s: a target is a landmark or a body", landmarks ? "landmarks" : "id");
+        ct__mistake(&r->base, body, "contradicts %s: a target is a landmark or a body", landmarks ? "landmarks" : "id");
     if (!body && !landmarks) missing(r, map, "the target is missing: landmarks and id, or to_body");
     if (landmarks && !id && !body) missing(r, map, "id is missing: the field with the landmark's name");
-    if (!body && ids) ct__mistake(r, ids, "is of to_body; the table of landmarks is written with the landmarks");
-    if (!body && mount) ct__mistake(r, mount, "is of to_body: a landmark is a point");
+    if (!body && ids) ct__mistake(&r->base, ids, "is of to_body; the table of landmarks is written with the landmarks");
+    if (!body && mount) ct__mistake(&r->base, mount, "is of to_body: a landmark is a point");
     if (body && !r->recipe->bodies)
-        ct__mistake(r, body,
+        ct__mistake(&r->base, body,
                     "the recipe has one body a recording; bodies names the part of the files that tells them apart");
     check_placement(r, map, "target_mount", 0);
 }
@@ -289,11 +290,11 @@ static void check_strays(ct__recipe_reader *r, ct__node *map, ct__sensor_type ty
     for (int role = 0; role < CT__ROLE_COUNT; role++) {
         ct__node *n = ct__node_member(map, ROLE_KEY[role]);
         if (!n || role == CT__ROLE_REGIME || (TYPE[type].roles & BIT(role))) continue;
-        ct__mistake(r, n, "is no field of the type %s", TYPE_NAME[type]);
+        ct__mistake(&r->base, n, "is no field of the type %s", TYPE_NAME[type]);
     }
     for (size_t i = 0; i < sizeof SPECIAL / sizeof *SPECIAL; i++) {
         ct__node *n = ct__node_member(map, SPECIAL[i].key);
-        if (n && !(SPECIAL[i].types & BIT(type))) ct__mistake(r, n, "is no key of the type %s", TYPE_NAME[type]);
+        if (n && !(SPECIAL[i].types & BIT(type))) ct__mistake(&r->base, n, "is no key of the type %s", TYPE_NAME[type]);
     }
 }
 
@@ -303,7 +304,7 @@ static void check_model_name(ct__recipe_reader *r, ct__node *n)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@";
     if (n && (n->text[strspn(n->text, PLAIN)] || strlen(n->text) > 120 || n->text[0] == '@'))
-        ct__mistake(r, n, "a noise model's name has letters, digits and _ . - @, 120 at most; found \"%.60s\"",
+        ct__mistake(&r->base, n, "a noise model's name has letters, digits and _ . - @, 120 at most; found \"%.60s\"",
                     n->text);
 }
 
@@ -315,20 +316,21 @@ static void read_noise(ct__recipe_reader *r, ct__node *map, ct__recipe_sensor *s
     const int rows = ct__sensor_rows(s->type, r->recipe->states.kind);
     char why[160];
     if (!s->noise.model) s->noise.model = s->name;
-    if (sigma && variance) ct__mistake(r, variance, "contradicts sigma in line %d", sigma->line);
+    if (sigma && variance) ct__mistake(&r->base, variance, "contradicts sigma in line %d", sigma->line);
     check_model_name(r, ct__sound(noise, "model"));
     if (kernel) ct__node_kernel(kernel, &s->noise.robust, why);
     s->noise.width = s->noise.robust.width;
     if (per && s->noise.per != CT__PER_STEP && s->type != CT__SENSOR_ODOMETRY)
-        ct__mistake(r, per, "a variance grows with duration or distance of odometry alone, and the type is %s",
+        ct__mistake(&r->base, per, "a variance grows with duration or distance of odometry alone, and the type is %s",
                     TYPE_NAME[s->type]);
     if (!numbers) return;
     ct__node_numbers(numbers, &s->noise.variance);
     if (s->noise.variance.count != 1 && s->noise.variance.count != rows && rows)
-        ct__mistake(r, numbers, "%s has %d row%s in %s: expected one number%s; found %d", TYPE_NAME[s->type], rows,
+        ct__mistake(&r->base, numbers, "%s has %d row%s in %s: expected one number%s; found %d", TYPE_NAME[s->type],
+                    rows,
                     rows == 1 ? "" : "s", kind_name(r), rows == 1 ? "" : ", or one a row", s->noise.variance.count);
     if (s->noise.kind == CT_NOISE_ISOTROPIC && s->noise.variance.count > 1)
-        ct__mistake(r, numbers, "an isotropic covariance has one number; found %d", s->noise.variance.count);
+        ct__mistake(&r->base, numbers, "an isotropic covariance has one number; found %d", s->noise.variance.count);
     for (int i = 0; sigma && i < s->noise.variance.count; i++) s->noise.variance.value[i] *= s->noise.variance.value[i];
 }
 
@@ -341,11 +343,12 @@ static void check_shared(ct__recipe_reader *r, ct__node *map, const ct__recipe_s
         if (!n) n = map;
         if (strcmp(o->noise.model, s->noise.model)) continue;
         if (ct__sensor_rows(o->type, kind) != ct__sensor_rows(s->type, kind))
-            ct__mistake(r, n, "the noise model %s is that of %s in line %d, which has %d rows; this sensor has %d",
+            ct__mistake(&r->base, n,
+                        "the noise model %s is that of %s in line %d, which has %d rows; this sensor has %d",
                         s->noise.model, o->name, o->line, ct__sensor_rows(o->type, kind),
                         ct__sensor_rows(s->type, kind));
         else if (o->noise.variance.count && s->noise.variance.count)
-            ct__mistake(r, n, "the noise model %s has its sigma in line %d already, with %s", s->noise.model,
+            ct__mistake(&r->base, n, "the noise model %s has its sigma in line %d already, with %s", s->noise.model,
                         o->noise.variance.line, o->name);
         return;
     }
@@ -357,15 +360,15 @@ static void read_intervals(ct__recipe_reader *r, ct__node *map, ct__recipe_senso
 {
     ct__node *list = ct__sound(map, "regimes");
     if (!list) return;
-    if (ct__node_member(map, "regime")) ct__mistake(r, list, "contradicts regime: a sensor has one of the two");
-    if (!(s->interval = ct__recipe_alloc(r, list->count, sizeof *s->interval))) return;
+    if (ct__node_member(map, "regime")) ct__mistake(&r->base, list, "contradicts regime: a sensor has one of the two");
+    if (!(s->interval = ct__schema_alloc(&r->base, list->count, sizeof *s->interval))) return;
     for (ct__node *n = list->first; n; n = n->next) {
         ct__recipe_interval *i = &s->interval[s->intervals++];
         if (n->type != CT__NODE_MAP) continue;
-        ct__fill(r, n, CT__SECTION_INTERVAL, i);
+        ct__fill(&r->base, n, CT__SECTION_INTERVAL, i);
         ct__node *to = ct__sound(n, "to");
         if (to && ct__sound(n, "from") && i->to_s <= i->from_s)
-            ct__mistake(r, to, "expected a number above from, %g; found %.30s", i->from_s, to->text);
+            ct__mistake(&r->base, to, "expected a number above from, %g; found %.30s", i->from_s, to->text);
         check_model_name(r, ct__sound(n, "name"));
     }
 }
@@ -385,7 +388,7 @@ static int32_t landmarks_of(ct__recipe_reader *r, const ct__node *map)
     for (int i = 0; landmarks_at(r->recipe, i); i++)
         if (!strcmp(landmarks_at(r->recipe, i), n->text)) return i;
     const char *near = ct_nearest(n->text, landmarks_at, r->recipe);
-    ct__mistake(r, n, "there are no landmarks %.60s in the recipe%s%s%s", n->text, near ? "; did you mean " : "",
+    ct__mistake(&r->base, n, "there are no landmarks %.60s in the recipe%s%s%s", n->text, near ? "; did you mean " : "",
                 near ? near : "", near ? "?" : "");
     return -1;
 }
@@ -396,10 +399,11 @@ void ct__check_sensor(ct__recipe_reader *r, ct__node *node, ct__recipe_sensor *s
     s->source = ct__read_source_name(r, node, "source");
     s->landmarks = landmarks_of(r, node);
     ct__read_ids(r, node, &s->ids);
-    if (body && !r->recipe->bodies) ct__mistake(r, body, "the recipe has one body a recording, and no key bodies");
+    if (body && !r->recipe->bodies)
+        ct__mistake(&r->base, body, "the recipe has one body a recording, and no key bodies");
     if (!type || r->any_kind) return; /* what belongs to it is unknown */
     if (!TYPE[s->type].rows[in_space(r)]) {
-        ct__mistake(r, type, "%s needs states of type SE3", type->text);
+        ct__mistake(&r->base, type, "%s needs states of type SE3", type->text);
         return;
     }
     check_fields(r, node, s->type);
@@ -412,8 +416,8 @@ void ct__check_sensor(ct__recipe_reader *r, ct__node *node, ct__recipe_sensor *s
 void ct__read_sensors(ct__recipe_reader *r, ct__node *items)
 {
     ct_recipe *p = r->recipe;
-    if (!items || !(p->sensor = ct__recipe_alloc(r, items->count, sizeof *p->sensor))) return;
-    for (ct__node *n = items->first; n && r->status == CT_OK; n = n->next) {
+    if (!items || !(p->sensor = ct__schema_alloc(&r->base, items->count, sizeof *p->sensor))) return;
+    for (ct__node *n = items->first; n && r->base.status == CT_OK; n = n->next) {
         ct__recipe_sensor *s = &p->sensor[p->sensors++];
         *s = (ct__recipe_sensor){.name = n->key, .line = n->line, .source = -1, .landmarks = -1, .tolerance_s = NAN};
         s->every = 1;
@@ -422,9 +426,9 @@ void ct__read_sensors(ct__recipe_reader *r, ct__node *items)
         s->noise.robust.kind = CT_ROBUST_NONE;
         ct__check_item_name(r, n);
         if (ct__word_find("truth all none", n->key) >= 0) /* of corrections and of --robust */
-            ct__mistake(r, n, "%s is no name of a sensor: it has a meaning of its own", n->key);
+            ct__mistake(&r->base, n, "%s is no name of a sensor: it has a meaning of its own", n->key);
         if (n->type != CT__NODE_MAP) continue;
-        ct__fill(r, n, CT__SECTION_SENSOR, s);
+        ct__fill(&r->base, n, CT__SECTION_SENSOR, s);
         ct__check_sensor(r, n, s);
         read_intervals(r, n, s);
     }

@@ -39,15 +39,15 @@ typedef struct {
 typedef struct {
     int32_t count;
     char  **word;
-} ct__words;
+} ct__tune_words;
 
 /* Paths are absolute, or relative to the present folder. All is owned by the tuning. */
 struct ct_tuning {
     char      *path, *folder;     /* of TUNE.yaml                                                               */
-    ct__words  command;           /* templates of arguments; with `shell` one text                              */
-    ct__words  server;            /* instead of command                                                         */
+    ct__tune_words command;       /* templates of arguments; with `shell` one text                               */
+    ct__tune_words server;        /* instead of command                                                          */
     int        shell;
-    ct__words  environment;       /* NAME=VALUE, templates                                                      */
+    ct__tune_words environment;   /* NAME=VALUE, templates                                                       */
     char      *working_folder;    /* NULL: the folder of the run                                                */
     double     time_limit_s;
     int64_t    memory_limit;      /* bytes; 0: none                                                             */
@@ -63,7 +63,7 @@ struct ct_tuning {
     char      *estimate;          /* template of the estimate's path: {estimate} or below {folder}              */
     ct_trajectory_options estimate_options, truth_options; /* their texts live in `texts`                       */
     ct_track_options      track;
-    ct__words  score;             /* own scoring command; empty: none                                           */
+    ct__tune_words score;         /* own scoring command; empty: none                                            */
     ct_tune_options options;
     uint64_t   digest;
     void      *texts;             /* memory of texts that options borrow                                        */

@@ -1,8 +1,7 @@
-/* recipe_json_schema.c: the JSON Schema of recipes (draft 2020-12), from the table of keys. A section is a
- * definition. */
+/* json_schema.c: the JSON Schema of a format (draft 2020-12), from its table of keys. A section is a definition. */
 #include "base/file.h"
 #include "base/text.h"
-#include "recipe/recipe_schema.h"
+#include "schema/schema.h"
 
 static void put_string(ct__text *out, const char *s)
 {
@@ -20,9 +19,9 @@ static void put_number(ct__text *out, double value)
     ct__text_put(out, ct__format_double(value, buf));
 }
 
-static void put_reference(ct__text *out, ct__section of)
+static void put_reference(ct__text *out, const ct__schema *schema, ct__section of)
 {
-    ct__text_printf(out, "{\"$ref\": \"#/$defs/%s\"}", ct__section_name(of));
+    ct__text_printf(out, "{\"$ref\": \"#/$defs/%s\"}", ct__schema_section(schema, of));
 }
 
 #define TEXT_SCHEMA "{\"type\": [\"string\", \"number\"]}" /* a YAML reader takes the expression 0 for a number */
@@ -36,13 +35,13 @@ static void put_range(ct__text *out, const ct__key *k, const char *type)
     ct__text_put(out, "}");
 }
 
-static void put_list(ct__text *out, const ct__key *k)
+static void put_list(ct__text *out, const ct__schema *schema, const ct__key *k)
 {
     ct__text_put(out, "{\"type\": \"array\", \"items\": ");
     if (k->forms & CT__FORM_NUMBERS)
         put_range(out, k, "number");
     else if (k->forms & CT__FORM_LIST)
-        put_reference(out, k->of);
+        put_reference(out, schema, k->of);
     else
         ct__text_put(out, TEXT_SCHEMA);
     if (k->least) ct__text_printf(out, ", \"minItems\": %d", k->least);
@@ -66,16 +65,16 @@ static void put_kernel(ct__text *out)
     ct__text_put(out, ")(:[0-9.eE+-]+)?$\"}");
 }
 
-static void put_items(ct__text *out, const ct__key *k)
+static void put_items(ct__text *out, const ct__schema *schema, const ct__key *k)
 {
     ct__text_put(out, "{\"type\": \"object\", \"additionalProperties\": ");
     if (k->forms & CT__SHORT)
         ct__text_put(out, "{\"anyOf\": [" TEXT_SCHEMA ", {\"type\": \"array\", \"items\": " TEXT_SCHEMA "}, ");
-    put_reference(out, k->of);
+    put_reference(out, schema, k->of);
     ct__text_put(out, k->forms & CT__SHORT ? "]}}" : "}");
 }
 
-static void put_form(ct__text *out, const ct__key *k, unsigned form)
+static void put_form(ct__text *out, const ct__schema *schema, const ct__key *k, unsigned form)
 {
     switch (form) {
     case CT__FORM_TEXT: ct__text_put(out, TEXT_SCHEMA); return;
@@ -86,16 +85,24 @@ static void put_form(ct__text *out, const ct__key *k, unsigned form)
     case CT__FORM_CHOICE: put_choice(out, k); return;
     case CT__FORM_FRACTION: ct__text_put(out, "{\"type\": \"string\", \"pattern\": \"^[0-9.]+/[0-9.]+$\"}"); return;
     case CT__FORM_KERNEL: put_kernel(out); return;
-    case CT__FORM_SECTION: put_reference(out, k->of); return;
-    case CT__FORM_ITEMS: put_items(out, k); return;
-    default: put_list(out, k);
+    case CT__FORM_SECTION: put_reference(out, schema, k->of); return;
+    case CT__FORM_ITEMS: put_items(out, schema, k); return;
+    case CT__FORM_NAMED_TEXTS:
+        ct__text_put(out, "{\"type\": \"object\", \"additionalProperties\": " TEXT_SCHEMA "}");
+        return;
+    case CT__FORM_NAMED_NUMBERS:
+        ct__text_put(out, "{\"type\": \"object\", \"additionalProperties\": ");
+        put_range(out, k, "number");
+        ct__text_put(out, "}");
+        return;
+    default: put_list(out, schema, k);
     }
 }
 
-static void put_key(ct__text *out, const ct__key *k)
+static void put_key(ct__text *out, const ct__schema *schema, const ct__key *k)
 {
     int forms = 0;
-    for (unsigned form = CT__FORM_TEXT; form <= CT__FORM_LIST; form <<= 1) forms += (k->forms & form) != 0;
+    for (unsigned form = CT__FORM_TEXT; form < CT__FORM_END; form <<= 1) forms += (k->forms & form) != 0;
     ct__text_put(out, "        ");
     put_string(out, k->key);
     ct__text_put(out, ": {\"description\": ");
@@ -106,41 +113,43 @@ static void put_key(ct__text *out, const ct__key *k)
         ct__text_put(out, "\"");
     }
     ct__text_put(out, ", \"anyOf\": [");
-    for (unsigned form = CT__FORM_TEXT; form <= CT__FORM_LIST; form <<= 1) {
+    for (unsigned form = CT__FORM_TEXT; form < CT__FORM_END; form <<= 1) {
         if (!(k->forms & form)) continue;
-        put_form(out, k, form);
+        put_form(out, schema, k, form);
         if (--forms) ct__text_put(out, ", ");
     }
     ct__text_put(out, "]}");
 }
 
-static void put_section(ct__text *out, ct__section section)
+static void put_section(ct__text *out, const ct__schema *schema, ct__section section)
 {
     int any = 0;
     ct__text_put(out, "      \"type\": \"object\",\n      \"additionalProperties\": false,\n      \"properties\": {");
-    for (int i = 0; i < ct__recipe_key_count; i++) {
-        if (ct__recipe_keys[i].section != section) continue;
+    for (int i = 0; i < schema->keys; i++) {
+        if (schema->key[i].section != section) continue;
         ct__text_put(out, any++ ? ",\n" : "\n");
-        put_key(out, &ct__recipe_keys[i]);
+        put_key(out, schema, &schema->key[i]);
     }
     ct__text_put(out, "\n      },\n      \"required\": [");
     any = 0;
-    for (int i = 0; i < ct__recipe_key_count; i++) {
-        const ct__key *k = &ct__recipe_keys[i];
+    for (int i = 0; i < schema->keys; i++) {
+        const ct__key *k = &schema->key[i];
         if (k->section == section && (k->forms & CT__REQUIRED))
             ct__text_printf(out, "%s\"%s\"", any++ ? ", " : "", k->key);
     }
     ct__text_put(out, "]");
 }
 
-ct_status ct_recipe_schema(char **text, ct_err *err)
+ct_status ct__schema_json(const ct__schema *schema, char **text, ct_err *err)
 {
     ct__text out = {0};
-    ct__text_put(&out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
-                       "  \"title\": \"covtune recipe, version 1\",\n  \"$ref\": \"#/$defs/recipe\",\n  \"$defs\": {");
-    for (int section = 0; section < CT__SECTION_COUNT; section++) {
-        ct__text_printf(&out, "%s\n    \"%s\": {\n", section ? "," : "", ct__section_name((ct__section)section));
-        put_section(&out, (ct__section)section);
+    ct__text_printf(&out,
+                    "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+                    "  \"title\": \"%s\",\n  \"$ref\": \"#/$defs/%s\",\n  \"$defs\": {",
+                    schema->title, ct__schema_section(schema, 0));
+    for (int section = 0; section < schema->sections; section++) {
+        ct__text_printf(&out, "%s\n    \"%s\": {\n", section ? "," : "", ct__schema_section(schema, section));
+        put_section(&out, schema, section);
         ct__text_put(&out, "\n    }");
     }
     ct__text_put(&out, "\n  }\n}\n");

@@ -1,6 +1,6 @@
 /* yaml_tree.h: a YAML or JSON document as a tree of nodes that know their lines. */
-#ifndef CT_RECIPE_YAML_TREE_H
-#define CT_RECIPE_YAML_TREE_H
+#ifndef CT_SCHEMA_YAML_TREE_H
+#define CT_SCHEMA_YAML_TREE_H
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* yaml_tree.c: libyaml's events as a tree. No recursion: open containers are found by their parents. */
-#include "recipe/yaml_tree.h"
+#include "schema/yaml_tree.h"
 
 #include <stdio.h>
 #include <yaml.h>
@@ -114,7 +114,7 @@ static ct_status fail_at(const reader *r, yaml_mark_t mark, const char *sentence
     return ct_fail(r->err, CT_E_PARSE, "%s:%zu: %s", r->name, mark.line + 1, sentence);
 }
 
-static ct_status no_memory(const reader *r) { return ct__no_memory(r->err, "values of a recipe", r->tree->nodes + 1); }
+static ct_status no_memory(const reader *r) { return ct__no_memory(r->err, "values of a file", r->tree->nodes + 1); }
 
 /* What libyaml says of bytes that are no YAML. */
 static ct_status fail_syntax(const reader *r)
@@ -146,7 +146,7 @@ static ct_status add(reader *r, ct__node_type type, const yaml_event_t *event, c
     ct__node *open = r->open, *n;
     *out = NULL;
     if (r->tree->nodes >= CT__TREE_NODES)
-        return ct_fail(r->err, CT_E_LIMIT, "%s:%zu: a recipe has at most %d values", r->name,
+        return ct_fail(r->err, CT_E_LIMIT, "%s:%zu: a file has at most %d values", r->name,
                        event->start_mark.line + 1, CT__TREE_NODES);
     if (open && open->type == CT__NODE_MAP && open->count >= CT__TREE_KEYS)
         return ct_fail(r->err, CT_E_LIMIT, "%s:%zu: a mapping has at most %d keys", r->name,
@@ -271,8 +271,8 @@ ct_status ct__tree_parse(const char *text, size_t size, const char *name, ct__tr
     reader r = {.name = name, .err = err};
     *out = NULL;
     if (size > CT__TREE_BYTES)
-        return ct_fail(err, CT_E_LIMIT, "%s: a recipe has at most %d bytes, found %zu", name, CT__TREE_BYTES, size);
-    if (!(r.tree = ct__zalloc(1, sizeof *r.tree))) return ct__no_memory(err, "recipes", 1);
+        return ct_fail(err, CT_E_LIMIT, "%s: a file has at most %d bytes, found %zu", name, CT__TREE_BYTES, size);
+    if (!(r.tree = ct__zalloc(1, sizeof *r.tree))) return ct__no_memory(err, "trees of YAML", 1);
     if (!yaml_parser_initialize(&r.parser)) {
         ct__tree_free(r.tree);
         return ct__no_memory(err, "YAML parsers", 1);

@@ -1,77 +1,14 @@
-/* recipe_fill.c: values of a recipe, checked by the table of keys and stored in the section's struct. */
+/* fill.c: values of a file, checked by the table of keys and stored in the section's struct. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/text.h"
-#include "recipe/recipe_read.h"
+#include "schema/schema.h"
 
 #include <math.h>
-#include <stdarg.h>
-
-/* ---- mistakes ---- */
 
 static void append(char *buf, size_t size, const char *text)
 {
     const size_t used = strlen(buf);
     snprintf(buf + used, size - used, "%s", text);
-}
-
-/* "sensors.odom.velocity[2]" */
-static void path_of(const ct__node *node, char *buf, size_t size)
-{
-    const ct__node *chain[CT__TREE_DEPTH + 1];
-    int depth = 0;
-    for (const ct__node *n = node; n && n->parent && depth <= CT__TREE_DEPTH; n = n->parent) chain[depth++] = n;
-    buf[0] = 0;
-    while (depth--) {
-        char part[128];
-        int place = 1;
-        for (const ct__node *n = chain[depth]->parent->first; n != chain[depth]; n = n->next) place++;
-        if (chain[depth]->key)
-            snprintf(part, sizeof part, "%s%.60s", buf[0] ? "." : "", chain[depth]->key);
-        else
-            snprintf(part, sizeof part, "[%d]", place);
-        append(buf, size, part);
-    }
-}
-
-void ct__mistake(ct__recipe_reader *r, ct__node *at, const char *fmt, ...)
-{
-    char path[320], sentence[512], text[900];
-    va_list args;
-    if (at) at->bad = 1;
-    if (r->mistakes >= CT__MISTAKES_MAX) {
-        r->uncounted++;
-        return;
-    }
-    va_start(args, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, args);
-    va_end(args);
-    if (at)
-        path_of(at, path, sizeof path);
-    else
-        path[0] = 0;
-    snprintf(text, sizeof text, "%s%s%s", path, path[0] ? ": " : "", sentence);
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < ' ' || *p == 0x7f) *p = '?';
-    if (r->mistakes == r->capacity) {
-        const ct_status status =
-            ct__grow(&r->mistake, &r->capacity, r->mistakes + 1, sizeof *r->mistake, "mistakes", NULL);
-        if (status != CT_OK) {
-            r->status = status;
-            return;
-        }
-    }
-    char *kept = ct__strdup(text);
-    if (kept)
-        r->mistake[r->mistakes++] = (ct_recipe_mistake){at ? at->line : 1, at ? at->column : 1, kept};
-    else
-        r->status = CT_E_MEMORY;
-}
-
-void *ct__recipe_alloc(ct__recipe_reader *r, int64_t count, size_t size)
-{
-    void *at = ct__tree_alloc(r->tree, count, size);
-    if (!at) r->status = CT_E_MEMORY;
-    return at;
 }
 
 /* ---- values ---- */
@@ -126,11 +63,11 @@ void ct__node_numbers(const ct__node *n, ct__numbers *out)
     for (const ct__node *i = n->first; i && out->count < 36; i = i->next) ct__node_number(i, &out->value[out->count++]);
 }
 
-void ct__node_texts(ct__recipe_reader *r, const ct__node *n, ct__list *out)
+void ct__node_texts(ct__schema_reader *r, const ct__node *n, ct__list *out)
 {
     const int32_t count = n->type == CT__NODE_SCALAR ? 1 : n->count;
     *out = (ct__list){.line = n->line};
-    if (!(out->item = ct__recipe_alloc(r, count, sizeof *out->item))) return;
+    if (!(out->item = ct__schema_alloc(r, count, sizeof *out->item))) return;
     if (n->type == CT__NODE_SCALAR) out->item[out->count++] = (ct__words){n->text, n->line};
     for (const ct__node *i = n->first; i; i = i->next) out->item[out->count++] = (ct__words){i->text, i->line};
 }
@@ -183,7 +120,9 @@ static void expected(const ct__key *k, char *buf, size_t size)
                  {CT__FORM_FRACTION, "a fraction, 1/3"},
                  {CT__FORM_SECTION, "keys with values"},
                  {CT__FORM_ITEMS, "names with values"},
-                 {CT__FORM_LIST, "a list of mappings"}};
+                 {CT__FORM_LIST, "a list of mappings"},
+                 {CT__FORM_NAMED_TEXTS, "names with texts"},
+                 {CT__FORM_NAMED_NUMBERS, "names with numbers"}};
     buf[0] = 0;
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
         if (!(k->forms & WORDS[i].form)) continue;
@@ -219,7 +158,7 @@ static int suggest_word(const char *words, const char *word, char out[64])
     return near != NULL;
 }
 
-static int wrong(ct__recipe_reader *r, ct__node *n, const ct__key *k)
+static int wrong(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     char want[400], have[64], near[64] = "";
     expected(k, want, sizeof want);
@@ -230,7 +169,7 @@ static int wrong(ct__recipe_reader *r, ct__node *n, const ct__key *k)
     return 0;
 }
 
-static int check_range(ct__recipe_reader *r, ct__node *n, const ct__key *k, double value)
+static int check_range(ct__schema_reader *r, ct__node *n, const ct__key *k, double value)
 {
     const int open = (k->forms & CT__OPEN_LOW) != 0;
     if ((open ? value > k->low : value >= k->low) && value <= k->high) return 1;
@@ -243,7 +182,7 @@ static int check_range(ct__recipe_reader *r, ct__node *n, const ct__key *k, doub
     return 0;
 }
 
-static int check_number(ct__recipe_reader *r, ct__node *n, const ct__key *k)
+static int check_number(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     double value;
     char have[64];
@@ -252,7 +191,7 @@ static int check_number(ct__recipe_reader *r, ct__node *n, const ct__key *k)
     return 0;
 }
 
-static int check_count(ct__recipe_reader *r, ct__node *n, const ct__key *k)
+static int check_count(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     if (n->count >= k->least && n->count <= k->most) return 1;
     if (k->least == k->most)
@@ -262,7 +201,7 @@ static int check_count(ct__recipe_reader *r, ct__node *n, const ct__key *k)
     return 0;
 }
 
-static int check_list(ct__recipe_reader *r, ct__node *n, const ct__key *k)
+static int check_list(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     int sound = check_count(r, n, k);
     char have[64];
@@ -276,7 +215,7 @@ static int check_list(ct__recipe_reader *r, ct__node *n, const ct__key *k)
     return sound;
 }
 
-static int check_items(ct__recipe_reader *r, ct__node *n)
+static int check_items(ct__schema_reader *r, ct__node *n)
 {
     for (ct__node *i = n->first; i; i = i->next) {
         if (i->type == CT__NODE_MAP) continue;
@@ -286,14 +225,29 @@ static int check_items(ct__recipe_reader *r, ct__node *n)
     return 1;
 }
 
-static int check_integer(ct__recipe_reader *r, ct__node *n, const ct__key *k)
+/* Names with texts or numbers. */
+static int check_named(ct__schema_reader *r, ct__node *n, const ct__key *k)
+{
+    int sound = 1;
+    char have[64];
+    for (ct__node *i = n->first; i; i = i->next) {
+        if (k->forms & CT__FORM_NAMED_NUMBERS)
+            sound &= check_number(r, i, k);
+        else if (i->type != CT__NODE_SCALAR || (!i->text[0] && !(k->forms & CT__FORM_EMPTY)))
+            ct__mistake(r, i, "expected a text; found %s", found(i, have)), sound = 0;
+    }
+    n->bad |= !sound;
+    return sound;
+}
+
+static int check_integer(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     double value;
     if (ct__node_number(n, &value) && value == floor(value)) return check_range(r, n, k, value);
     return wrong(r, n, k);
 }
 
-static int check_scalar(ct__recipe_reader *r, ct__node *n, const ct__key *k)
+static int check_scalar(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     double value;
     ct_robust kernel;
@@ -313,10 +267,12 @@ static int check_scalar(ct__recipe_reader *r, ct__node *n, const ct__key *k)
     return wrong(r, n, k);
 }
 
-int ct__node_check(ct__recipe_reader *r, ct__node *n, const ct__key *k)
+int ct__node_check(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     if (n->type == CT__NODE_MAP && (k->forms & CT__FORM_ITEMS)) return (k->forms & CT__SHORT) ? 1 : check_items(r, n);
     if (n->type == CT__NODE_MAP && (k->forms & CT__FORM_SECTION)) return 1;
+    if (n->type == CT__NODE_MAP && (k->forms & (CT__FORM_NAMED_TEXTS | CT__FORM_NAMED_NUMBERS)))
+        return check_named(r, n, k);
     if (n->type == CT__NODE_LIST && (k->forms & CT__FORM_LIST)) return check_items(r, n);
     if (n->type == CT__NODE_LIST && (k->forms & (CT__FORM_TEXTS | CT__FORM_NUMBERS))) return check_list(r, n, k);
     if (n->type == CT__NODE_SCALAR) return check_scalar(r, n, k);
@@ -325,7 +281,7 @@ int ct__node_check(ct__recipe_reader *r, ct__node *n, const ct__key *k)
 
 /* ---- storing ---- */
 
-static void store(ct__recipe_reader *r, ct__node *n, const ct__key *k, void *target)
+static void store(ct__schema_reader *r, ct__node *n, const ct__key *k, void *target)
 {
     char *to = (char *)target + k->place;
     switch (k->store) {
@@ -347,38 +303,28 @@ static void store(ct__recipe_reader *r, ct__node *n, const ct__key *k, void *tar
     }
 }
 
-int ct__key_missing(const ct__node *map, ct__section section, const char *key)
+static void unknown_key(ct__schema_reader *r, ct__node *n, ct__section section)
 {
-    if (ct__node_member(map, key)) return 0;
-    for (const ct__node *n = map->first; n; n = n->next) {
-        const char *near = ct__key_find(section, n->key) ? NULL : ct_nearest(n->key, ct__key_name_at, &section);
-        if (near && !strcmp(near, key)) return 0;
-    }
-    return 1;
+    const char *near = ct__schema_near(r->schema, section, n->key), *name = ct__schema_section(r->schema, section);
+    if (near)
+        ct__mistake(r, n, "%s has no key %.60s; did you mean %s?", name, n->key, near);
+    else
+        ct__mistake(r, n, "%s has no key %.60s", name, n->key);
 }
 
-static void unknown_key(ct__recipe_reader *r, ct__node *n, ct__section section)
-{
-    const char *near = ct_nearest(n->key, ct__key_name_at, &section);
-    if (near) {
-        ct__mistake(r, n, "%s has no key %.60s; did you mean %s?", ct__section_name(section), n->key, near);
-        return;
-    }
-    ct__mistake(r, n, "%s has no key %.60s", ct__section_name(section), n->key);
-}
-
-void ct__fill(ct__recipe_reader *r, ct__node *map, ct__section section, void *target)
+void ct__fill(ct__schema_reader *r, ct__node *map, ct__section section, void *target)
 {
     for (ct__node *n = map->first; n; n = n->next) {
-        const ct__key *k = ct__key_find(section, n->key);
+        const ct__key *k = ct__schema_find(r->schema, section, n->key);
         if (!k)
             unknown_key(r, n, section);
         else if (ct__node_check(r, n, k) && target)
             store(r, n, k, target);
     }
-    for (int i = 0; i < ct__recipe_key_count; i++) {
-        const ct__key *k = &ct__recipe_keys[i];
-        if (k->section != section || !(k->forms & CT__REQUIRED) || !ct__key_missing(map, section, k->key)) continue;
+    for (int i = 0; i < r->schema->keys; i++) {
+        const ct__key *k = &r->schema->key[i];
+        if (k->section != section || !(k->forms & CT__REQUIRED)) continue;
+        if (!ct__schema_missing(r->schema, map, section, k->key)) continue;
         const int was = map->bad;
         ct__mistake(r, map, "%s is missing: %s", k->key, k->text);
         map->bad = was; /* what is there is still to be read */
