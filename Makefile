@@ -23,9 +23,11 @@ all: ## build/covtune, build/libcovtune.a, build/libcovtune.so
 	$(call build,release,build)
 
 test: all ## build, run the tests (ctest label `long` excluded)
+	@scripts/setup test
 	@ctest --test-dir build --output-on-failure -j2 -LE '^long$$'
 
 test-all: all ## build, run all tests, the long forms included
+	@scripts/setup test
 	@ctest --test-dir build --output-on-failure -j2
 
 demo: ## build the program, then learn noise models from five runs, show what they do for twenty others
