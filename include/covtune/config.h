@@ -8,14 +8,18 @@
  *     CT_TRY(ct_config_find(config, "ekf.ros__parameters.process_noise_covariance[diagonal]", &first, &count, err));
  *     CT_TRY(ct_config_write(config, count, place, value, &text, &size, err));
  *
- * Key paths. Keys of YAML, JSON, TOML: "noise.odom"; a key with other characters is quoted: "'/a.b'.parameters.q".
+ * Key paths. Keys of YAML, JSON, TOML: "noise.odom"; a key with a dot, bracket or quote is quoted: "'a.b'.q".
  * Entries of a list: "cov[3]" (from 0), "cov[0, 7, 14]" (several places), "cov[2][3]" of nested lists, "cov[diagonal]"
- * (of n x n numbers in one list, or of nested lists), "cov[all]". INI and files of key = value (RTKLIB's .conf):
- * "section.key" or "key"; keys may have dots and dashes, "stats-eratio1"; several numbers of one value, separated by
- * commas or blanks, are a list. XML: "launch/node[@name='ekf']/param[@name='rate']/@value", or "sensor/noise/stddev"
- * for the text of an element; numbers in a text are a list. Templates: "{{name}}" in any text file.
+ * (of n x n numbers in one list, or of nested lists), "cov[all]". "sensor[1].noise" is a table of an array of tables.
+ * INI and files of key = value (RTKLIB's .conf): "section.key" or "key"; keys may have dots and dashes,
+ * "stats-eratio1"; several numbers of one value, separated by commas or blanks, are a list.
+ * XML: "launch/node[@name='ekf']/param[@name='rate']/@value", or "sensor/noise/stddev" for the text of an element; [2]
+ * after an element is the second of that name, as in XPath. Numbers in a text are a list: "a/@xyz[0]",
+ * "noise/covariance/text()[0]", "noise/covariance[diagonal]".
+ * Templates: "{{name}}" or "name", in any text file.
  *
- * Numbers are written so that they are read back as the same double, by readers of YAML 1.1 and TOML too: "1.0e-05".
+ * Numbers are written with a point, and so that they are read back as the same double: "0.5", "3.0", "1.0e-05". To
+ * PyYAML "1e-05" is a text, and a ROS 2 parameter of type double refuses "3". In quotes they stay in quotes.
  */
 #ifndef COVTUNE_CONFIG_H
 #define COVTUNE_CONFIG_H
@@ -57,8 +61,9 @@ ct_config_format ct_config_format_of(const ct_config *config);
 
 /* Places of a key path: *first .. *first + *count - 1. The same path gives the same places. CT_E_EMPTY: it is not
  * there; the sentence has the first part that is missing and the nearest key that is there. CT_E_ARGUMENT: the path is
- * malformed, an entry is out of range, the value is no scalar, or ambiguous (two elements of XML match; a key is
- * there twice). Aliases of YAML are followed only for reading: a place in an anchor that is used twice is refused. */
+ * malformed, an entry is out of range, the value is no decimal number (but for placeholders), or ambiguous (two
+ * elements of XML match; a key is there twice, or in two documents). A value that aliases of YAML share is refused,
+ * at its anchor and at its aliases: a change would change all of them. */
 ct_status ct_config_find(ct_config *config, const char *key, int32_t *first, int32_t *count, ct_err *err);
 /* Templates: the placeholders, each name once; NULL: none of that number. "{{name}}" that is there several times is as
  * many places under one name. */

@@ -1,12 +1,13 @@
-/* covtune.h: everything. Modules, each building on those before it: base, finding, source, lie, shape, noise, theta,
- * graph, plugin, data, simulate, net, push, sparse, solve, smooth, evaluate, likelihood, doctor, learn, trial, export,
- * page, api. */
+/* covtune.h: everything. Modules, each building on those before it: base, finding, source, config, lie, shape, noise,
+ * theta, graph, plugin, data, simulate, net, push, sparse, solve, smooth, evaluate, likelihood, doctor, learn, trial,
+ * export, page, api. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
 #include <covtune/base.h>
 #include <covtune/finding.h>
 #include <covtune/source.h>
+#include <covtune/config.h>
 #include <covtune/lie.h>
 #include <covtune/shape.h>
 #include <covtune/noise.h>

@@ -1,0 +1,5 @@
+#include "config/config.h"
+ct_status ct__config_read_toml(ct_config *c, ct_err *err)
+{
+    return ct_fail(err, CT_E_UNSUPPORTED, "%s: toml is not read yet", c->name);
+}
