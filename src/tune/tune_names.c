@@ -19,10 +19,10 @@ const char *ct_quantity_name(ct_quantity quantity) { return ct__name_at(QUANTITY
 int         ct_quantity_find(const char *name) { return ct__find_name(name, QUANTITY, CT_QUANTITY_COUNT); }
 const char *ct_tune_end_name(ct_tune_end end) { return ct__name_at(END, CT_TUNE_END_COUNT, (int)end); }
 int         ct_tune_end_find(const char *name) { return ct__find_name(name, END, CT_TUNE_END_COUNT); }
-const char *ct_tune_method_name(ct_tune_method method) { return ct__name_at(METHOD, CT_TUNE_METHOD_COUNT, (int)method); }
+const char *ct_tune_method_name(ct_tune_method m) { return ct__name_at(METHOD, CT_TUNE_METHOD_COUNT, (int)m); }
 int         ct_tune_method_find(const char *name) { return ct__find_name(name, METHOD, CT_TUNE_METHOD_COUNT); }
 const char *ct_tune_stop_name(ct_tune_stop stop) { return ct__name_at(STOP, CT_TUNE_STOP_COUNT, (int)stop); }
-const char *ct_tune_stop_meaning(ct_tune_stop stop) { return ct__name_at(STOP_MEANING, CT_TUNE_STOP_COUNT, (int)stop); }
+const char *ct_tune_stop_meaning(ct_tune_stop s) { return ct__name_at(STOP_MEANING, CT_TUNE_STOP_COUNT, (int)s); }
 
 ct_tune_options ct_tune_defaults(void)
 {

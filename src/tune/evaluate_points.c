@@ -1,0 +1,381 @@
+/* evaluate_points.c: points evaluated by runs of a queue.
+ *
+ * A batch is all runs of some points on some logs. It ends when all of them have ended; what came first changes nothing,
+ * because outcomes are taken in the order of the requests. A failed run is asked for again, with another repeat number,
+ * as long as that has helped before: some programs crash at random. Time and memory limits are not tried again. */
+#include "tune/search.h"
+
+#include <math.h>
+
+#define WAIT_S   0.1 /* between looks at the caller's wish to cancel                                 */
+#define RETRIES  3   /* of one run; and of all runs, until the first that helped                     */
+
+/* One run that is wanted, and how it ended. */
+typedef struct {
+    ct__tune_point *point;
+    int32_t         log, repeat;
+    ct_tune_outcome outcome;
+    int             ended;
+} wanted_run;
+
+typedef struct {
+    wanted_run *run;
+    int64_t     count, capacity;
+} batch;
+
+ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *options, ct_tune_queue *queue,
+                        ct_tune_result *result, ct__tuner *t, ct_err *err)
+{
+    *t = (ct__tuner){.problem = problem, .options = *options, .queue = queue, .result = result, .err = err};
+    t->repeats = CT_MAX(1, options->repeats);
+    t->phase = "start";
+    t->start_s = ct_now_s();
+    t->rows = ct__zalloc(problem->logs, sizeof *t->rows);
+    if (!t->rows) return ct__no_memory(err, "logs", problem->logs);
+    for (int32_t i = 0; i < problem->logs; i++) {
+        t->rows[i] = -1;
+        t->trains += !problem->log[i].test;
+    }
+    return ct__coordinates_new(problem, &t->c, err);
+}
+
+static void point_free(const ct__tuner *t, ct__tune_point *p)
+{
+    for (int32_t i = 0; p && p->residual && i < t->problem->logs; i++) free(p->residual[i]);
+    if (p) {
+        free(p->x);
+        free(p->figures);
+        free(p->residual);
+        free(p->runs);
+    }
+    free(p);
+}
+
+void ct__tuner_free(ct__tuner *t)
+{
+    for (int64_t i = 0; i < t->points; i++) point_free(t, t->point[i]);
+    free(t->point);
+    free(t->rows);
+    ct__coordinates_free(&t->c);
+}
+
+static ct__tune_point *point_new(const ct__tuner *t)
+{
+    const int64_t n = t->c.n, m = t->problem->parameters, logs = t->problem->logs;
+    ct__tune_point *p = ct__zalloc(1, sizeof *p);
+    if (!p) return NULL;
+    p->x = ct__zalloc(n + m, sizeof *p->x);
+    p->figures = ct__zalloc(logs, sizeof *p->figures);
+    p->residual = ct__zalloc(logs, sizeof *p->residual);
+    p->runs = ct__zalloc(2 * logs, sizeof *p->runs);
+    if (!p->x || !p->figures || !p->residual || !p->runs) {
+        point_free(t, p);
+        return NULL;
+    }
+    p->value = p->x + n;
+    p->tried = p->runs + logs;
+    p->loss = NAN;
+    for (int64_t i = 0; i < logs; i++)
+        p->figures[i] = (ct_tune_figures){CT_TUNE_END_COUNT, NAN, NAN, NAN, NAN};
+    return p;
+}
+
+/* The point with these values, made if there is none. */
+static ct_status point_with(ct__tuner *t, ct__tune_point *fresh, ct__tune_point **out)
+{
+    const size_t bytes = (size_t)t->problem->parameters * sizeof *fresh->value;
+    for (int64_t i = 0; i < t->points; i++)
+        if (!memcmp(t->point[i]->value, fresh->value, bytes)) {
+            *out = t->point[i];
+            point_free(t, fresh);
+            return CT_OK;
+        }
+    const ct_status status = ct__grow(&t->point, &t->capacity, t->points + 1, sizeof *t->point, "points", t->err);
+    if (status != CT_OK) {
+        point_free(t, fresh);
+        return status;
+    }
+    *out = t->point[t->points++] = fresh;
+    return CT_OK;
+}
+
+ct_status ct__point_at(ct__tuner *t, const double *x, ct__tune_point **out)
+{
+    ct__tune_point *p = point_new(t);
+    if (!p) return ct__no_memory(t->err, "points", 1);
+    memcpy(p->x, x, (size_t)t->c.n * sizeof *x);
+    ct__coordinates_project(&t->c, p->x);
+    ct__coordinates_values(&t->c, p->x, p->value);
+    return point_with(t, p, out);
+}
+
+int ct__is_done(const ct__tune_point *p) { return isfinite(p->loss); }
+
+int64_t ct__points_left(const ct__tuner *t) { return CT_MAX(0, t->limit - t->result->points); }
+
+double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b)
+{
+    double sum = 0;
+    for (int32_t l = 0; l < t->problem->logs; l++) {
+        double own = 0;
+        if (t->problem->log[l].test) continue;
+        for (int64_t i = 0; i < t->rows[l]; i++) {
+            const double d = a->residual[l][i] - (b ? b->residual[l][i] : 0);
+            own += d * d;
+        }
+        sum += own / (double)(CT_MAX(1, t->rows[l]) * t->trains);
+    }
+    return sum;
+}
+
+/* ---- Batches ---------------------------------------------------------------------------------- */
+
+static ct_status want(batch *b, ct__tune_point *p, int32_t log, ct_err *err)
+{
+    CT_TRY(ct__grow(&b->run, &b->capacity, b->count + 1, sizeof *b->run, "runs", err));
+    b->run[b->count++] = (wanted_run){.point = p, .log = log, .repeat = p->tried[log]++};
+    return CT_OK;
+}
+
+static void batch_free(batch *b)
+{
+    for (int64_t i = 0; i < b->count; i++) ct_tune_outcome_free(&b->run[i].outcome);
+    free(b->run);
+    *b = (batch){0};
+}
+
+/* Tells the caller; notes a wish to cancel. */
+static void report(ct__tuner *t, const ct_tune_request *request, const ct_tune_outcome *outcome)
+{
+    const ct_tune_result *r = t->result;
+    int64_t failed = 0;
+    if (!t->options.progress) return;
+    for (int i = 1; i < CT_TUNE_END_COUNT; i++) failed += r->failed[i];
+    const int64_t left = CT_MAX(0, CT_MIN(t->limit, 5 * (t->c.n + 1)) - r->points) * t->trains;
+    ct_tune_progress p = {
+        .phase = t->phase,
+        .runs = r->runs,
+        .running = t->running,
+        .failed = failed,
+        .cached = r->cached,
+        .expected = r->runs + t->running + left,
+        .loss_start = t->start ? t->start->loss : NAN,
+        .loss = t->best ? t->best->loss : NAN,
+        .seconds = ct_now_s() - t->start_s,
+        .value = t->best ? t->best->value : NULL,
+        .request = request,
+        .outcome = outcome,
+    };
+    p.left_s = r->runs ? p.seconds * (double)(p.expected - p.runs) / (double)r->runs : NAN;
+    if (t->options.progress(t->options.user, &p)) t->cancelled = 1;
+}
+
+/* A run has ended. */
+static void note_end(ct__tuner *t, int64_t ticket, wanted_run *w, const ct_tune_outcome *outcome)
+{
+    ct_tune_result *r = t->result;
+    w->outcome = *outcome;
+    w->ended = 1;
+    if (w->outcome.end == CT_TUNE_DONE)
+        for (int64_t i = 0; i < w->outcome.rows && w->outcome.end == CT_TUNE_DONE; i++)
+            if (!isfinite(w->outcome.residual[i])) w->outcome.end = CT_TUNE_NOT_FINITE;
+    t->running--;
+    r->runs++;
+    r->cached += w->outcome.cached != 0;
+    r->run_seconds += w->outcome.seconds;
+    if ((unsigned)w->outcome.end < CT_TUNE_END_COUNT) r->failed[w->outcome.end] += w->outcome.end != CT_TUNE_DONE;
+    const ct_tune_request request = {ticket, w->log, w->repeat, w->point->value};
+    report(t, &request, &w->outcome);
+}
+
+static ct_status check_outcome(const ct__tuner *t, const batch *b, int64_t ticket, const ct_tune_outcome *o)
+{
+    if (ticket < 0 || ticket >= b->count || b->run[ticket].ended)
+        return ct_fail(t->err, CT_E_ARGUMENT, "the queue of runs answers ticket %lld, which is not under way",
+                       (long long)ticket);
+    if ((unsigned)o->end >= CT_TUNE_END_COUNT || (o->end == CT_TUNE_DONE && (o->rows < 1 || !o->residual)))
+        return ct_fail(t->err, CT_E_ARGUMENT, "the queue of runs answers with end %d and %lld rows", (int)o->end,
+                       (long long)o->rows);
+    return CT_OK;
+}
+
+/* Runs all of the batch, at most queue->slots at once. */
+static ct_status run_all(ct__tuner *t, batch *b)
+{
+    const int slots = CT_MAX(1, t->queue->slots);
+    int64_t next = 0, ended = 0;
+    t->running = 0;
+    while (ended < b->count && !t->cancelled) {
+        for (; next < b->count && t->running < slots; next++, t->running++) {
+            const wanted_run *w = &b->run[next];
+            const ct_tune_request request = {next, w->log, w->repeat, w->point->value};
+            CT_TRY(t->queue->submit(t->queue->user, &request, t->err));
+        }
+        int64_t ticket = -1;
+        ct_tune_outcome outcome = {0};
+        CT_TRY(t->queue->collect(t->queue->user, WAIT_S, &ticket, &outcome, t->err));
+        if (ticket == -1) {
+            report(t, NULL, NULL);
+            continue;
+        }
+        const ct_status status = check_outcome(t, b, ticket, &outcome);
+        if (status != CT_OK) {
+            ct_tune_outcome_free(&outcome);
+            return status;
+        }
+        note_end(t, ticket, &b->run[ticket], &outcome);
+        ended++;
+    }
+    return CT_OK;
+}
+
+/* ---- Outcomes become figures ------------------------------------------------------------------ */
+
+static double running_mean(double mean, double next, int32_t n) { return n == 1 ? next : mean + (next - mean) / n; }
+
+static ct_status take_done(ct__tuner *t, wanted_run *w)
+{
+    ct__tune_point  *p = w->point;
+    ct_tune_outcome *o = &w->outcome;
+    ct_tune_figures *f = &p->figures[w->log];
+    double sum = 0;
+    if (t->rows[w->log] < 0) t->rows[w->log] = o->rows;
+    if (t->rows[w->log] != o->rows)
+        return ct_fail(t->err, CT_E_ARGUMENT, "log %s: a run has %lld residuals, and others have %lld",
+                       t->problem->log[w->log].name, (long long)o->rows, (long long)t->rows[w->log]);
+    for (int64_t i = 0; i < o->rows; i++) sum += o->residual[i] * o->residual[i];
+    const int32_t n = ++p->runs[w->log];
+    if (n == 1) {
+        p->residual[w->log] = o->residual;
+        o->residual = NULL;
+    } else {
+        for (int64_t i = 0; i < o->rows; i++)
+            p->residual[w->log][i] = running_mean(p->residual[w->log][i], o->residual[i], n);
+    }
+    f->end = CT_TUNE_DONE;
+    f->loss = running_mean(f->loss, 0.5 * sum / (double)o->rows, n);
+    f->translation = running_mean(f->translation, o->translation, n);
+    f->rotation = running_mean(f->rotation, o->rotation, n);
+    f->nees = running_mean(f->nees, o->nees, n);
+    return CT_OK;
+}
+
+/* May another try help? */
+static int may_retry(const ct__tuner *t, const wanted_run *w, int round)
+{
+    const ct_tune_end end = w->outcome.end;
+    if (end == CT_TUNE_DONE || end == CT_TUNE_TIME || end == CT_TUNE_MEMORY || end == CT_TUNE_SHORT) return 0;
+    return round < (t->recovered ? 2 * RETRIES : RETRIES) && (t->recovered || t->retried < RETRIES);
+}
+
+/* The mean over training logs. */
+static void set_loss(const ct__tuner *t, ct__tune_point *p)
+{
+    double sum = 0;
+    for (int32_t l = 0; l < t->problem->logs; l++) {
+        if (t->problem->log[l].test) continue;
+        if (p->figures[l].end == CT_TUNE_END_COUNT) return; /* not run yet */
+        sum += p->runs[l] ? p->figures[l].loss : INFINITY;
+    }
+    p->loss = sum / t->trains;
+}
+
+/* Takes the batch in order; what may be tried again goes into `again`. */
+static ct_status take_all(ct__tuner *t, batch *b, int round, batch *again)
+{
+    const int32_t before = t->retried;
+    for (int64_t i = 0; i < b->count; i++) {
+        wanted_run *w = &b->run[i];
+        if (w->outcome.end == CT_TUNE_DONE) {
+            CT_TRY(take_done(t, w));
+            t->recovered += round > 0;
+            continue;
+        }
+        if (!w->point->runs[w->log]) w->point->figures[w->log].end = w->outcome.end;
+    }
+    for (int64_t i = 0; i < b->count; i++) {
+        if (!may_retry(t, &b->run[i], round)) continue;
+        CT_TRY(want(again, b->run[i].point, b->run[i].log, t->err));
+        t->retried++;
+        if (!t->recovered && t->retried >= before + RETRIES) break;
+    }
+    return CT_OK;
+}
+
+static ct_status run_rounds(ct__tuner *t, batch *b)
+{
+    for (int round = 0; b->count; round++) {
+        batch again = {0};
+        CT_TRY(run_all(t, b));
+        if (t->cancelled) return CT_OK;
+        const ct_status status = take_all(t, b, round, &again);
+        batch_free(b);
+        *b = again;
+        CT_TRY(status);
+    }
+    return CT_OK;
+}
+
+/* Runs the batch. On failure or cancelling nothing stays under way. */
+static ct_status run_batch(ct__tuner *t, batch *b)
+{
+    const ct_status status = run_rounds(t, b);
+    if ((status != CT_OK || t->cancelled) && t->running > 0 && t->queue->abandon) t->queue->abandon(t->queue->user);
+    t->running = 0;
+    batch_free(b);
+    return status;
+}
+
+/* New points count against the limit; the best is noted. */
+static void note_points(ct__tuner *t, int64_t count, ct__tune_point *const point[])
+{
+    for (int64_t i = 0; i < count; i++) {
+        ct__tune_point *p = point[i];
+        const int known = !isnan(p->loss);
+        set_loss(t, p);
+        if (isnan(p->loss)) continue;
+        t->result->points += !known;
+        if (ct__is_done(p) && (!t->best || p->loss < t->best->loss)) t->best = p;
+    }
+}
+
+static int wants(const ct__tuner *t, int32_t log, ct__log_set logs)
+{
+    return logs == CT__ALL || (logs == CT__TEST) == (t->problem->log[log].test != 0);
+}
+
+/* Runs that the point still needs on a log: all of `repeats`, if none has failed for good. */
+static ct_status want_missing(ct__tuner *t, batch *b, ct__tune_point *p, int32_t log, int32_t repeats)
+{
+    const ct_tune_end end = p->figures[log].end;
+    if (end != CT_TUNE_END_COUNT && end != CT_TUNE_DONE) return CT_OK;
+    for (int32_t k = p->runs[log]; k < repeats; k++) CT_TRY(want(b, p, log, t->err));
+    return CT_OK;
+}
+
+ct_status ct__evaluate(ct__tuner *t, int64_t count, ct__tune_point *const point[], ct__log_set logs, int32_t repeats)
+{
+    batch     b = {0};
+    ct_status status = CT_OK;
+    for (int64_t i = 0; i < count && status == CT_OK; i++) {
+        int twice = 0;
+        for (int64_t k = 0; k < i; k++) twice += point[k] == point[i];
+        for (int32_t l = 0; l < t->problem->logs && status == CT_OK && !twice; l++)
+            if (wants(t, l, logs)) status = want_missing(t, &b, point[i], l, repeats);
+    }
+    if (status == CT_OK) status = run_batch(t, &b);
+    else batch_free(&b);
+    if (status == CT_OK && !t->cancelled) note_points(t, count, point);
+    return status;
+}
+
+ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[],
+                           int32_t repeats)
+{
+    batch     b = {0};
+    ct_status status = CT_OK;
+    for (int64_t i = 0; i < count && status == CT_OK; i++) status = want_missing(t, &b, point[i], log[i], repeats);
+    if (status == CT_OK) status = run_batch(t, &b);
+    else batch_free(&b);
+    return status;
+}

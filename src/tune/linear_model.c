@@ -1,0 +1,200 @@
+/* linear_model.c: a linear model of every residual, fitted to points.
+ *
+ *     r(x_b + s) ~ r_b + D (C_0 + C s),        D = [r_1 - r_b, ..., r_K - r_b],   J = D C
+ *
+ * The model is a weighted regression over the K points nearest to the base b. A function with curvature k deviates from
+ * a line by k d^2 / 2 at distance d, and a run has noise nu, so that point k has the weight
+ *
+ *     w = 1 / ((kappa d^2 / 2)^2 + nu^2).
+ *
+ * Without noise the line goes through the base, C_0 = 0, and kappa does not matter. With n points it is interpolation;
+ * points that are left behind keep what they say about directions that later ones do not, as in Broyden's update. With
+ * noise the value at the base is fitted as well: all points average it.
+ *
+ * J'J and J'r are products of C with the Gram matrix of D and r_b. Jacobians, rows x n, are never stored. */
+#include "tune/search.h"
+#include "base/eigen.h"
+
+#include <math.h>
+
+#define NEAR   0.02   /* points that are nearer count as if they were so far: their differences are small */
+#define RIDGE  1e-12  /* of the largest diagonal entry: directions without points have no slope           */
+
+ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *m, ct_err *err)
+{
+    const int64_t K = capacity, width = n + 1;
+    *m = (ct__linear_model){.n = n, .capacity = capacity};
+    m->point = ct__zalloc(K, sizeof *m->point);
+    m->C = ct__zalloc(K * width + 2 * n * (int64_t)n + n, sizeof *m->C);
+    m->work = ct__zalloc((K + 1) * (K + 1) + 2 * width * width + K * width + K + 3 * width * width, sizeof *m->work);
+    if (!m->point || !m->C || !m->work) return ct__no_memory(err, "points of a model", K);
+    m->H = m->C + K * width;
+    m->spread = m->H + n * (int64_t)n;
+    m->g = m->spread + n * (int64_t)n;
+    return CT_OK;
+}
+
+void ct__model_free(ct__linear_model *m)
+{
+    free(m->point);
+    free(m->C);
+    free(m->work);
+}
+
+static double distance(int32_t n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+static int usable(const ct__tuner *t, const ct__tune_point *p)
+{
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        if (!t->problem->log[l].test && !p->residual[l]) return 0;
+    return ct__is_done(p);
+}
+
+/* The nearest points, nearest first; of equals the earlier. d: K distances. */
+static void choose_points(ct__linear_model *m, const ct__tuner *t, double *d)
+{
+    m->count = 0;
+    for (int64_t i = 0; i < t->points; i++) {
+        ct__tune_point *p = t->point[i];
+        if (p == m->base || !usable(t, p)) continue;
+        const double own = distance(m->n, p->x, m->base->x);
+        if (own == 0) continue; /* differs in what has no coordinate */
+        int32_t at = m->count;
+        if (at == m->capacity && !(own < d[at - 1])) continue;
+        if (at == m->capacity) at--;
+        else m->count++;
+        for (; at > 0 && own < d[at - 1]; at--) {
+            d[at] = d[at - 1];
+            m->point[at] = m->point[at - 1];
+        }
+        d[at] = own;
+        m->point[at] = p;
+    }
+}
+
+static double weight_of(double d, double kappa, double nu2)
+{
+    const double far = d * d + NEAR * NEAR;
+    return nu2 > 0 ? 1 / (0.25 * kappa * kappa * far * far + nu2) : 1 / (far * far);
+}
+
+/* Runs averaged at a point. */
+static int32_t runs_of(const ct__tuner *t, const ct__tune_point *p)
+{
+    int32_t least = INT32_MAX;
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        if (!t->problem->log[l].test) least = CT_MIN(least, p->runs[l]);
+    return CT_MAX(1, least);
+}
+
+/* C <- W A (A'WA)^-1 with rows (1, s_k) of A; without noise the first column is left out. */
+static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const double *d, double kappa, double nu2)
+{
+    const int32_t n = m->n, width = n + 1;
+    double *A = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity, *N = A + m->capacity * width,
+           most = 0;
+    memset(N, 0, (size_t)(width * width) * sizeof *N);
+    memset(m->spread, 0, (size_t)(n * n) * sizeof *N);
+    for (int32_t k = 0; k < m->count; k++) {
+        const double w = weight_of(d[k], kappa, nu2 / runs_of(t, m->point[k]));
+        double *a = A + k * width, *c = m->C + k * width;
+        a[0] = nu2 > 0;
+        for (int32_t i = 0; i < n; i++) a[1 + i] = m->point[k]->x[i] - m->base->x[i];
+        for (int32_t i = 0; i < width; i++) {
+            c[i] = w * a[i];
+            for (int32_t j = 0; j < width; j++) N[i * width + j] += c[i] * a[j];
+        }
+        const double plain = weight_of(d[k], 0, 0);
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = 0; j < n; j++) m->spread[i * n + j] += plain * a[1 + i] * a[1 + j];
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (ct__coordinates_held(&t->c, i)) m->spread[i * n + i] = 1e30; /* no direction to explore */
+    N[0] += nu2 > 0 ? weight_of(0, kappa, nu2 / runs_of(t, m->base)) : 1;
+    for (int32_t i = 1; i < width; i++) most = CT_MAX(most, N[i * width + i]);
+    for (int32_t i = 1; i < width; i++) N[i * width + i] += RIDGE * most + (most == 0);
+    if (!ct__cholesky(width, N)) return 0;
+    for (int32_t k = 0; k < m->count; k++) ct__cholesky_solve(width, N, m->C + k * width);
+    return 1;
+}
+
+/* Products of residuals of one log: entry 0 is r_b, entry k + 1 is r_k - r_b. */
+static void gram(const ct__linear_model *m, int32_t log, int64_t from, int64_t to, double *G)
+{
+    const int32_t width = m->count + 1;
+    const double *b = m->base->residual[log];
+    for (int32_t i = 0; i < width; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            const double *u = i ? m->point[i - 1]->residual[log] : b, *v = j ? m->point[j - 1]->residual[log] : b;
+            double sum = 0;
+            if (i && j)
+                for (int64_t r = from; r < to; r++) sum += (u[r] - b[r]) * (v[r] - b[r]);
+            else if (i)
+                for (int64_t r = from; r < to; r++) sum += (u[r] - b[r]) * b[r];
+            else
+                for (int64_t r = from; r < to; r++) sum += b[r] * b[r];
+            G[i * width + j] = G[j * width + i] = sum;
+        }
+}
+
+void ct__model_add(const ct__linear_model *m, int32_t log, int64_t from, int64_t to, double weight, double *H,
+                   double *g, double *half)
+{
+    const int32_t n = m->n, K = m->count, w = n + 1, gw = K + 1;
+    double *G = m->work, *T = G + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity; /* T: K x w */
+    gram(m, log, from, to, G);
+    for (int32_t k = 0; k < K; k++)
+        for (int32_t i = 0; i < w; i++) {
+            double sum = i ? 0 : G[(k + 1) * gw];
+            for (int32_t j = 0; j < K; j++) sum += G[(k + 1) * gw + j + 1] * m->C[j * w + i];
+            T[k * w + i] = sum; /* D'(r_b + D C_0), D'D C */
+        }
+    double own = G[0];
+    for (int32_t k = 0; k < K; k++) own += m->C[k * w] * (T[k * w] + G[(k + 1) * gw]);
+    if (half) *half += 0.5 * weight * own;
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t k = 0; k < K; k++) g[i] += weight * m->C[k * w + i + 1] * T[k * w];
+        for (int32_t j = 0; j < n; j++)
+            for (int32_t k = 0; k < K; k++) H[i * n + j] += weight * m->C[k * w + i + 1] * T[k * w + j + 1];
+    }
+}
+
+static void fill(ct__linear_model *m, const ct__tuner *t)
+{
+    memset(m->H, 0, (size_t)(m->n * m->n) * sizeof *m->H);
+    memset(m->g, 0, (size_t)m->n * sizeof *m->g);
+    m->half = 0;
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        if (!t->problem->log[l].test)
+            ct__model_add(m, l, 0, t->rows[l], 1 / ((double)t->rows[l] * t->trains), m->H, m->g, &m->half);
+}
+
+ct_status ct__model_fit(ct__linear_model *m, ct__tuner *t, ct__tune_point *base)
+{
+    double *d = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1), trace = 0;
+    m->base = base;
+    choose_points(m, t, d);
+    if (!fit_coefficients(m, t, d, 0, 0)) m->count = 0;
+    fill(m, t);
+    if (!(t->noise > 0)) return CT_OK;
+    for (int32_t i = 0; i < m->n; i++) trace += m->H[i * m->n + i];
+    /* slopes are taken to change by half of themselves over a distance of one */
+    if (!fit_coefficients(m, t, d, 0.5 * sqrt(trace / m->n), t->noise)) m->count = 0;
+    fill(m, t);
+    return CT_OK;
+}
+
+double ct__model_weakest(const ct__linear_model *m, double *direction)
+{
+    const int32_t n = m->n;
+    double *A = m->work, *V = A + n * n, *lambda = V + n * n;
+    memcpy(A, m->spread, (size_t)(n * n) * sizeof *A);
+    ct__eigen_symmetric(n, A, lambda, V);
+    for (int32_t i = 0; i < n; i++) direction[i] = V[i * n];
+    return lambda[0] > 0 ? 1 / sqrt(lambda[0]) : INFINITY;
+}

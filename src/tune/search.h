@@ -1,0 +1,168 @@
+/* search.h: what the methods of tune share.
+ *
+ *   check_problem.c    ct_tune_check
+ *   coordinates.c      parameters as coordinates: logarithms, ties, bounds, spreads
+ *   bounded_quadratic.c a quadratic minimised within bounds and spreads
+ *   dense.c            Cholesky of small matrices
+ *   evaluate_points.c  points of the coordinates evaluated by runs: batches, repeats, failures
+ *   linear_model.c     a linear model of each residual, from points
+ *   method_*.c         one method each
+ *   find_start.c       a first point with an estimate; the noise of the estimator; parameters without effect
+ *   tune.c             a run in order
+ *
+ * The loss of a point is the mean over training logs of half the mean square of their residuals: every log counts
+ * alike, whatever its length. Residual vectors are compared in the norm whose half square is that loss,
+ *
+ *     |r|^2 = mean over training logs of (1 / rows) sum of r_row^2. */
+#ifndef CT_TUNE_SEARCH_H
+#define CT_TUNE_SEARCH_H
+
+#include "base/base.h"
+
+#include <covtune/tune.h>
+
+/* ---- Coordinates ------------------------------------------------------------------------------ */
+
+#define CT__SPREADS_MAX 64
+
+/* A parameter in a spread group: its log variance is x[coordinate] + offset, or offset alone (coordinate -1). */
+typedef struct {
+    int32_t group, coordinate;
+    double  offset;
+} ct__spread_member;
+
+/* One coordinate for each parameter that is not tied and has lower < upper. It is zero at the start value:
+ *     log        x = power log(value / start), power as in CT_QUANTITY_LIST (1 for a number): log variance
+ *     linear     x = (value - start) / scale, scale an eighth of the range */
+typedef struct {
+    const ct_tune_problem *problem;
+    int32_t            n;
+    int32_t           *parameter;     /* n                                                       */
+    double            *power, *scale; /* n: power 0 is linear                                    */
+    double            *lower, *upper; /* n: bounds, those of ties included                       */
+    int32_t            members;
+    ct__spread_member *member;
+    double            *work;          /* 4 n                                                     */
+} ct__coordinates;
+
+/* The problem has passed ct_tune_check and is borrowed. Free also on failure. */
+ct_status ct__coordinates_new(const ct_tune_problem *problem, ct__coordinates *out, ct_err *err);
+void      ct__coordinates_free(ct__coordinates *c);
+/* value: of all parameters, ties resolved, within bounds. x = 0 gives the start values to the bit. */
+void ct__coordinates_values(const ct__coordinates *c, const double *x, double *value);
+/* x <- the nearest point within bounds and spreads. */
+void ct__coordinates_project(const ct__coordinates *c, double *x);
+/* The limits of each coordinate if the least log variance of each group is floor[group]. */
+void ct__coordinates_limits(const ct__coordinates *c, const double *floor, double *lower, double *upper);
+/* d value / d x at x, of coordinate k. */
+double ct__coordinates_slope(const ct__coordinates *c, int32_t k, double value);
+/* Coordinate k stays at x_k from now on. */
+void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k);
+int  ct__coordinates_held(const ct__coordinates *c, int32_t k);
+/* log(spread of the group). */
+double ct__spread_width(const ct__coordinates *c, int32_t group);
+
+/* ---- Small matrices --------------------------------------------------------------------------- */
+
+/* A = L L' in the lower triangle, n x n row-major. 0: not positive definite. */
+int  ct__cholesky(int32_t n, double *A);
+void ct__cholesky_solve(int32_t n, const double *L, double *b);
+
+/* ---- A quadratic within bounds ---------------------------------------------------------------- */
+
+/* s minimises 1/2 s'Hs + g's with x + s within bounds and spreads and |s_k| <= radius. H: n x n, positive definite.
+ * Returns the decrease, >= 0. work: 2 n^2 + 8 n. */
+double ct__bounded_quadratic(const ct__coordinates *c, const double *H, const double *g, const double *x, double radius,
+                             double *s, double *work);
+
+/* ---- Points ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    double *x, *value;        /* coordinates; parameters                                              */
+    double  loss;             /* mean over training logs; INFINITY: one has failed; NaN: not run      */
+    /* per log: */
+    ct_tune_figures *figures; /* means over runs; end: CT_TUNE_DONE, or how the last run failed       */
+    double **residual;        /* mean over runs; NULL: none                                           */
+    int32_t *runs;            /* that ended well                                                      */
+    int32_t *tried;           /* repeat numbers used                                                  */
+} ct__tune_point;
+
+/* The state of ct_tune. */
+typedef struct {
+    const ct_tune_problem *problem;
+    ct_tune_options  options;
+    ct_tune_queue   *queue;
+    ct_tune_result  *result;
+    ct_err          *err;
+    ct__coordinates  c;
+    int64_t         *rows;        /* per log; -1: not known yet                         */
+    int32_t          trains;
+    ct__tune_point **point;       /* all points                                         */
+    int64_t          points, capacity;
+    ct__tune_point  *start, *best;/* best: smallest loss on the training logs           */
+    int64_t          limit;       /* of points                                          */
+    int32_t          repeats;     /* averaged at every point                            */
+    double           noise;       /* |r - E r|^2 of one run of all training logs        */
+    double           noise_loss;  /* standard deviation of the loss of a point, one run */
+    int              retried, recovered; /* failed runs that were repeated; with success */
+    const char      *phase;
+    int64_t          running;
+    double           start_s;
+    int              cancelled;
+} ct__tuner;
+
+/* Which logs. */
+typedef enum { CT__TRAIN, CT__TEST, CT__ALL } ct__log_set;
+
+ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *options, ct_tune_queue *queue,
+                        ct_tune_result *result, ct__tuner *out, ct_err *err);
+void      ct__tuner_free(ct__tuner *t);
+/* The point at x (projected), made if it is new. Owned by the tuner. */
+ct_status ct__point_at(ct__tuner *t, const double *x, ct__tune_point **out);
+/* All points on all logs of the set, as one batch, until each has `repeats` runs, or has failed. Cancelling is CT_OK:
+ * see t->cancelled. */
+ct_status ct__evaluate(ct__tuner *t, int64_t count, ct__tune_point *const point[], ct__log_set logs, int32_t repeats);
+/* One point on one log; `repeats` runs in all. */
+ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[],
+                           int32_t repeats);
+int ct__is_done(const ct__tune_point *p); /* finite loss on all training logs */
+/* How many more points may be evaluated. */
+int64_t ct__points_left(const ct__tuner *t);
+/* (1 / trains) sum over training logs of (1 / rows) sum of (a - b)^2. b NULL: 0. */
+double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b);
+
+/* ---- Linear models ---------------------------------------------------------------------------- */
+
+/* r(x_b + s) = r_b + sum over k of (r_k - r_b) (C_k0 + sum over i of C_ki s_i). Everything that a step needs is in
+ * products of residual vectors, so Jacobians are never stored. */
+typedef struct {
+    int32_t n, count, capacity;
+    ct__tune_point  *base;
+    ct__tune_point **point;  /* count                                       */
+    double *C;               /* count x (n + 1)                             */
+    double *H, *g;           /* n x n: J'J; n: J'r at the base              */
+    double  half;            /* 1/2 |r|^2 of the model at the base          */
+    double *spread;          /* n x n: S'WS; information about directions   */
+    double *work;
+} ct__linear_model;
+
+ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *out, ct_err *err);
+void      ct__model_free(ct__linear_model *model);
+/* The model around base from the nearest of all points of the tuner. 0: directions are missing. */
+ct_status ct__model_fit(ct__linear_model *model, ct__tuner *t, ct__tune_point *base);
+/* H and g from the rows of one log alone: rows from..to; H, g are added to, with that weight. */
+void ct__model_add(const ct__linear_model *model, int32_t log, int64_t from, int64_t to, double weight, double *H,
+                   double *g, double *half);
+/* The direction that the points say least about, a unit vector, and the distance at which they say it. */
+double ct__model_weakest(const ct__linear_model *model, double *direction);
+
+/* ---- Methods ---------------------------------------------------------------------------------- */
+
+/* point[k] <- from and `step` along coordinate k, evaluated in one batch; where that fails on the other side, then
+ * nearer. NULL or not done: none was found, or the coordinate is held. point: room for 2 n. */
+ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step, ct__tune_point **point);
+
+/* Each begins at `from`, which has been evaluated with success, and leaves its answer in *answer. */
+ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+
+#endif

@@ -1,0 +1,156 @@
+/* test_tune_methods.c: methods of tuning on functions whose minima are known. */
+#include "tune_test.h"
+
+/* ---- Estimators ------------------------------------------------------------------------------- */
+
+/* Rosenbrock's function of a = log v0, b = log v1: (10 (b - a^2), 1 - a). Minimum at a = b = 1, loss 0. */
+static void rosenbrock(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double a = log(value[0]), b = log(value[1]);
+    (void)t;
+    (void)log_;
+    r[0] = 10 * (b - a * a);
+    r[1] = 1 - a;
+}
+
+/* An error budget, as that of a filter: row k has gain_k(v) noise_k, with gains that depend on ratios of variances. The
+ * loss has a minimum where the ratios are those of TRUE; a common factor changes nothing. */
+#define SENSORS 4
+static const double TRUE_VARIANCE[SENSORS] = {0.01, 1, 4, 0.25};
+
+static double toy_noise(int32_t log_, int64_t i, int k)
+{
+    ct_rng rng = ct_rng_seed((uint64_t)(log_ * 1000003 + i * 17 + k));
+    return ct_rng_normal(&rng);
+}
+
+static void weighted_mean(const toy *t, const double *value, int32_t log_, double *r)
+{
+    double weight[SENSORS], sum = 0;
+    for (int k = 0; k < t->m; k++) sum += weight[k] = 1 / value[k];
+    for (int64_t i = 0; i < t->rows; i++) {
+        r[i] = 0;
+        for (int k = 0; k < t->m; k++) r[i] += weight[k] / sum * sqrt(TRUE_VARIANCE[k]) * toy_noise(log_, i, k);
+    }
+}
+
+/* Linear in the values: r = (v0 - 2, 3 (v1 + 1)). */
+static void linear(const toy *t, const double *value, int32_t log_, double *r)
+{
+    (void)t;
+    (void)log_;
+    r[0] = value[0] - 2;
+    r[1] = 3 * (value[1] + 1);
+}
+
+static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0},
+                                   {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
+
+static ct_tune_result tune(toy *t, const ct_tune_problem *problem, const ct_tune_options *options)
+{
+    ct_tune_result result = {0};
+    ct_err err = {0};
+    toy_begin(t, problem);
+    CHECK_OK(ct_tune(problem, options, &t->queue, &result, &err), err);
+    CHECK(!t->running && !t->wrong);
+    CHECK(result.runs == t->runs);
+    return result;
+}
+
+/* ---- Laws ------------------------------------------------------------------------------------- */
+
+static void test_rosenbrocks_minimum_is_found(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 0.3), toy_parameter("b", 2.7)};
+    ct_tune_problem problem = {2, 1, 0, p, LOGS, NULL};
+    toy t = {.rows = 2, .residual = rosenbrock};
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK_NEAR(log(r.best[0]), 1, 1e-2);
+    CHECK_NEAR(log(r.best[1]), 1, 2e-2);
+    CHECK(r.points < 40);
+    ct_tune_result_free(&r);
+}
+
+/* The loss as documented, computed again. */
+static double mean_loss(const toy *t, const double *value, int logs)
+{
+    double sum = 0, *r = malloc((size_t)t->rows * sizeof *r);
+    for (int l = 0; l < logs; l++) {
+        t->residual(t, value, l, r);
+        for (int64_t i = 0; i < t->rows; i++) sum += 0.5 * r[i] * r[i] / (double)t->rows / logs;
+    }
+    free(r);
+    return sum;
+}
+
+static void test_no_neighbour_of_the_answer_is_better(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 200, .residual = weighted_mean};
+    for (int k = 0; k < SENSORS; k++) {
+        char name[8];
+        snprintf(name, sizeof name, "v%d", k);
+        p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 10 : 0.1));
+    }
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK_NEAR(r.loss_start, mean_loss(&t, (double[]){p[0].start, p[1].start, p[2].start, p[3].start}, 5), 1e-15);
+    const double at = mean_loss(&t, r.best, 5);
+    for (int k = 0; k < SENSORS; k++)
+        for (int side = -1; side < 2; side += 2) {
+            double v[SENSORS];
+            memcpy(v, r.best, sizeof v);
+            v[k] *= exp(0.3 * side);
+            CHECK(mean_loss(&t, v, 5) > at * (1 - 1e-3));
+        }
+    CHECK(at < r.loss_start);
+    ct_tune_result_free(&r);
+}
+
+static void test_the_order_in_which_runs_end_changes_no_bit(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    for (int k = 0; k < SENSORS; k++) {
+        char name[8];
+        snprintf(name, sizeof name, "v%d", k);
+        p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 10 : 0.1));
+    }
+    toy a = {.rows = 100, .residual = weighted_mean, .crashes = 0.1};
+    ct_tune_result first = tune(&a, &problem, NULL);
+    for (int order = 1; order < 4; order++) {
+        toy b = {.rows = 100, .residual = weighted_mean, .crashes = 0.1, .order = order};
+        ct_tune_result r = tune(&b, &problem, NULL);
+        CHECK(!memcmp(r.best, first.best, sizeof(double) * SENSORS));
+        CHECK(!memcmp(r.value, first.value, sizeof(double) * SENSORS));
+        CHECK(r.runs == first.runs && r.points == first.points && r.stop == first.stop);
+        ct_tune_result_free(&r);
+    }
+    ct_tune_result_free(&first);
+}
+
+static void test_linear_parameters_and_active_bounds(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("b", 1)};
+    ct_tune_problem problem = {2, 1, 0, p, LOGS, NULL};
+    toy t = {.rows = 2, .residual = linear};
+    p[0].quantity = p[1].quantity = CT_QUANTITY_NUMBER;
+    p[0].log = p[1].log = 0;
+    p[0].lower = -4;
+    p[0].upper = 4;
+    p[1].lower = 0.5; /* the minimum, -1, is outside */
+    p[1].upper = 4;
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK_NEAR(r.best[0], 2, 1e-2);
+    CHECK(r.best[1] == 0.5);
+    ct_tune_result_free(&r);
+}
+
+int main(void)
+{
+    RUN(test_rosenbrocks_minimum_is_found);
+    RUN(test_no_neighbour_of_the_answer_is_better);
+    RUN(test_the_order_in_which_runs_end_changes_no_bit);
+    RUN(test_linear_parameters_and_active_bounds);
+    return ct_test_end();
+}
