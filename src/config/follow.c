@@ -22,11 +22,11 @@ ct_status ct__config_set_add(ct__config_set *set, int32_t node, ct_err *err)
     return CT_OK;
 }
 
-/* The path up to the end of a step (or its beginning), as a message has it. */
+/* The path up to this step, or with it, as a message has it. */
 static const char *so_far(const search *s, int whole, char buf[CT__CONFIG_SHOWN])
 {
-    const ct__step *step = &s->path->step[CT_MIN(s->at, s->path->steps - 1)];
-    const int32_t end = whole || s->at >= s->path->steps ? step->end : step->begin;
+    const int64_t steps = CT_MIN(s->at + (whole != 0), s->path->steps);
+    const int32_t end = steps > 0 ? s->path->step[steps - 1].end : 0;
     return end > 0 ? ct__config_shown(s->path->text, (size_t)end, buf) : "the file";
 }
 
