@@ -65,6 +65,12 @@ typedef struct {
     int         shaped;                  /* 1: its context is a ct_shape, and required                      */
     const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
     const char *unit[CT_ROWS_MAX];       /* its unit ("m", "rad", "m/s")                      */
+    /* Many factors at once, or NULL: what eval computes, for models whose call is expensive in itself (written in
+     * another language) or that use vector instructions. n factors: z is n x ct_factor_z_size numbers, context n pointers, x[i]
+     * n x ct_kind_size(kind[i]), r n x rows, J[i] n x rows x ct_kind_dim(kind[i]); J or J[i] may be NULL. Solvers then
+     * call it instead of eval, which is required all the same, for single factors. A call that fails writes NaN. */
+    void      (*eval_many)(int64_t n, const double *z, const void *const context[], const double *const x[], double *r,
+                           double *const J[]);
 } ct_factor_ops;
 
 /* The built-in models. Suffixes name the variables; "_point" is a known point, part of z.
@@ -162,7 +168,8 @@ void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *
 /* Compare the model's analytic Jacobian with central differences of its residual at one point.
  * The worst entry is reported as a sentence ("between_se2: d r[yaw] / d x1[y] is 1.0, differences
  * give 0.0"). Returns CT_OK if every entry agrees within `tolerance` times (1 + its size), else
- * CT_E_ARGUMENT with that sentence. Also refuses a model whose description is inconsistent.
+ * CT_E_ARGUMENT with that sentence. Also refuses a model whose description is inconsistent, and an eval_many whose
+ * results differ from eval's by more than 1e-12.
  * An approximate Jacobian may be off by a further |r| times (1 + the largest entry of its block): check it where the
  * residual is zero. */
 ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
@@ -201,6 +208,14 @@ void ct_graph_fix(ct_graph *graph, int32_t var, int fixed);
  * rows. */
 ct_status ct_graph_add_factor(ct_graph *graph, const ct_factor_ops *ops, const int32_t var[], const double z[],
                               const void *context, int32_t noise, ct_err *err);
+
+/* The same for arrays: all of them are added, or none. Variables of one kind, named by their index: values (count x
+ * ct_kind_size; NULL: the identity); *first (may be NULL) is the index of the first. Factors of one model: var is count
+ * x arity, z count x ct_factor_z_size; context and noise are the same for all. */
+ct_status ct_graph_add_variables(ct_graph *graph, ct_kind kind, int64_t count, const double *values, int32_t *first,
+                                 ct_err *err);
+ct_status ct_graph_add_factors(ct_graph *graph, const ct_factor_ops *ops, int64_t count, const int32_t var[],
+                               const double z[], const void *context, int32_t noise, ct_err *err);
 
 /* Prior and between for any kind: the model follows from the kind of the first variable; z is stored layout. */
 ct_status ct_graph_add_prior(ct_graph *graph, int32_t x, const double z[], int32_t noise, ct_err *err);

@@ -2,6 +2,7 @@
  * (ct_sparse_edge_covariances). */
 #include "evaluate/factor_sweep.h"
 #include "graph/whiten.h"
+#include "solve/many.h"
 
 #include <assert.h>
 
@@ -18,18 +19,17 @@ typedef struct {
 } sweep;
 
 /* f->J <- the Jacobian of an item on the coordinates of its edge; f->r its residual. */
-static void evaluate_item(const sweep *s, const ct__item *item, ct__factor_at *f)
+static void evaluate_item(const sweep *s, const ct__batch *batch, int32_t k, ct__factor_at *f)
 {
     const ct_factor_ops *ops = f->ops;
-    const double        *arg[CT_ARITY_MAX];
+    const ct__item      *item = &s->solver->item[k];
     double               space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
     int                  cols[CT_ARITY_MAX], place[CT__SIDE_MAX];
     for (int i = 0; i < ops->arity; i++) {
-        arg[i] = s->x + item->at[i];
         cols[i] = ct_kind_dim(ops->kind[i]);
         J[i] = item->moves >> i & 1 ? space + i * BLOCK_MAX : NULL;
     }
-    ct_factor_eval(ops, item->z, item->context, arg, f->r, J);
+    ct__item_eval(s->solver, batch, k, s->x, f->r, J);
     ct__divide_by_multiplier(f->multiplier, ops->rows, f->r, ops->arity, J, cols);
     f->n = ct__edge_jacobian(ops, J, f->J, place);
 }
@@ -39,15 +39,16 @@ static void visit(void *user, int64_t edge, int n, const double *P)
     const sweep   *s = user;
     const int32_t  k = s->item_of[edge];
     const ct__item *item = &s->solver->item[k];
+    const ct__batch *batch = ct__batch_of(s->solver, k);
     ct__factor_at  f;
     if (s->wanted && !s->wanted[s->solver->factor_of[k]]) return;
     f.factor = s->solver->factor_of[k];
     f.noise = item->noise;
-    f.ops = ct__batch_of(s->solver, k)->ops;
+    f.ops = batch->ops;
     f.model = ct_noise_get(s->noise, item->noise);
     f.multiplier = ct__item_multiplier(s->solver, item);
     f.P = P;
-    evaluate_item(s, item, &f);
+    evaluate_item(s, batch, k, &f);
     assert(f.n == n);
     (void)n;
     s->fn(s->user, &f);

@@ -210,6 +210,50 @@ static ct_status evaluate(const place *at, double *r0, double J[][CT_ROWS_MAX * 
     return CT_OK;
 }
 
+#define COPIES 3 /* of the factor, for eval_many */
+#define ALIKE  1e-12
+
+static ct_status differs(const place *at, const char *what, int copy, double many, double one, ct_err *err)
+{
+    return ct_fail(err, CT_E_ARGUMENT, "%s: %s of factor %d of %d is %.9g by eval_many, %.9g by eval", at->ops->name,
+                   what, copy + 1, COPIES, many, one);
+}
+
+/* eval_many of COPIES times the same factor gives what eval does. */
+static ct_status check_many(const place *at, const double *r0, double J[][CT_ROWS_MAX * CT_DIM_MAX], ct_err *err)
+{
+    enum { Z_MAX = CT_FIELDS_MAX * CT_SIZE_MAX, BLOCK = CT_ROWS_MAX * CT_DIM_MAX };
+    const ct_factor_ops *ops = at->ops;
+    const int            numbers = ct_factor_z_size(ops), derive = ops->jacobian != CT_JACOBIAN_NUMERIC;
+    double               z[COPIES * Z_MAX], x[CT_ARITY_MAX][COPIES * CT_SIZE_MAX], r[COPIES * CT_ROWS_MAX];
+    double               D[CT_ARITY_MAX][COPIES * BLOCK], *pointers[CT_ARITY_MAX];
+    const double        *arg[CT_ARITY_MAX];
+    const void          *context[COPIES];
+    for (int c = 0; c < COPIES; c++) {
+        context[c] = at->context;
+        memcpy(z + c * numbers, at->z, (size_t)numbers * sizeof *z);
+        for (int i = 0; i < ops->arity; i++) {
+            const int size = ct_kind_size(ops->kind[i]);
+            memcpy(x[i] + c * size, at->x[i], (size_t)size * sizeof **x);
+            arg[i] = x[i];
+            pointers[i] = D[i];
+        }
+    }
+    ops->eval_many(COPIES, z, context, arg, r, derive ? pointers : NULL);
+    for (int k = 0; k < COPIES * ops->rows; k++) {
+        const double one = r0[k % ops->rows];
+        if (!(fabs(r[k] - one) <= ALIKE * (1 + fabs(one))))
+            return differs(at, ops->coordinate[k % ops->rows], k / ops->rows, r[k], one, err);
+    }
+    for (int i = 0; derive && i < ops->arity; i++) {
+        const int count = ops->rows * ct_kind_dim(ops->kind[i]);
+        for (int k = 0; k < COPIES * count; k++)
+            if (!(fabs(D[i][k] - J[i][k % count]) <= ALIKE * (1 + fabs(J[i][k % count]))))
+                return differs(at, "a derivative", k / count, D[i][k], J[i][k % count], err);
+    }
+    return CT_OK;
+}
+
 ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
                           double tolerance, ct_err *err)
 {
@@ -222,6 +266,7 @@ ct_status ct_factor_check(const ct_factor_ops *ops, const double *z, const void 
     const place at = {ops, z, context, x};
     double      r0[CT_ROWS_MAX], J[CT_ARITY_MAX][CT_ROWS_MAX * CT_DIM_MAX];
     ct_status   status = evaluate(&at, r0, J, err);
+    if (status == CT_OK && ops->eval_many) status = check_many(&at, r0, J, err);
     if (status != CT_OK || ops->jacobian == CT_JACOBIAN_NUMERIC) return status;
 
     entry worst = {.error = 0};

@@ -15,6 +15,7 @@
 #include "graph/whiten.h"
 #include "learn/digest.h"
 #include "learn/learn.h"
+#include "solve/many.h"
 #include "solve/solve.h"
 
 #include <assert.h>
@@ -63,11 +64,9 @@ static double add_values(const ct_outer *o, const ct_solver *solver, const doubl
     for (const ct__batch *batch = solver->batch; batch < solver->batch + solver->batches; batch++)
         for (int32_t k = batch->first; k < batch->end; k++) {
             const ct__item *item = &solver->item[k];
-            const double   *arg[CT_ARITY_MAX];
             double          r[CT_ROWS_MAX];
             if (o->slot[item->noise] < 0) continue;
-            for (int i = 0; i < batch->ops->arity; i++) arg[i] = x + item->at[i];
-            batch->ops->eval(item->z, item->context, arg, r, NULL);
+            ct__item_eval(solver, batch, k, x, r, NULL);
             ct__divide_by_multiplier(ct__item_multiplier(solver, item), batch->ops->rows, r, 0, NULL, NULL);
             E += add_residual(o, item->noise, r, weight, squares);
         }

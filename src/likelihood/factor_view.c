@@ -2,6 +2,7 @@
 #include "likelihood/factor_view.h"
 
 #include "graph/whiten.h"
+#include "solve/many.h"
 
 void ct__apply_information(const ct_noise_model *model, int rows, double *v)
 {
@@ -27,21 +28,19 @@ void ct__view_factor(const ct_solver *solver, const ct_noise *noise, const ct__b
     const ct_factor_ops *ops = batch->ops;
     const ct__item      *item = &solver->item[k];
     const int32_t       *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
-    const double        *arg[CT_ARITY_MAX];
     double               d2 = 0;
     f->model = ct_noise_get(noise, item->noise);
     f->rows = ops->rows;
     f->arity = ops->arity;
     for (int i = 0; i < ops->arity; i++) {
         const int32_t block = solver->block_of[var[i]];
-        arg[i] = x + item->at[i];
         f->cols[i] = ct_kind_dim(ops->kind[i]);
         f->column[i] = block < 0 ? -1 : solver->column[block];
         f->J[i] = block < 0 ? NULL : f->space + i * CT__VIEW_BLOCK;
     }
     const double m = ct__item_multiplier(solver, item);
     f->scale = m == 1 ? 1 : 1 / sqrt(m);
-    ct_factor_eval(ops, item->z, item->context, arg, f->r, f->J);
+    ct__item_eval(solver, batch, k, x, f->r, f->J);
     ct__divide_by_multiplier(m, ops->rows, f->r, ops->arity, f->J, f->cols);
     memcpy(f->y, f->r, sizeof f->y);
     ct__apply_information(f->model, f->rows, f->y);

@@ -22,6 +22,7 @@
 #include "graph/graph.h"
 #include "likelihood/factor_view.h"
 #include "likelihood/likelihood.h"
+#include "solve/many.h"
 #include "sparse/sparse.h"
 
 #include <math.h>
@@ -102,20 +103,19 @@ static void add_explicit(const sweep *w, int32_t model, const ct__factor_view *f
 }
 
 /* g += w sum_a K_a m_a + w' t J'y. */
-static void add_log_det_gradient(const sweep *w, const ct_factor_ops *ops, const ct__item *item,
-                                 const ct__factor_view *f, int n, const int *place, const double *M, double t)
+static void add_log_det_gradient(const sweep *w, const ct__batch *batch, int32_t item, const ct__factor_view *f, int n,
+                                 const int *place, const double *M, double t)
 {
+    const ct_solver *solver = w->s->solver;
     double  all[CT__SIDE_MAX] = {0}, m[CT__SIDE_MAX], K[CT__SIDE_MAX * CT__SIDE_MAX], u[CT_ROWS_MAX] = {0};
-    double *g = w->scratch->g, root = sqrt(ct__item_multiplier(w->s->solver, item));
+    double *g = w->scratch->g, root = sqrt(ct__item_multiplier(solver, &solver->item[item]));
     int     side = 0;
     for (int i = 0; i < f->arity; i++) side += f->cols[i];
-    for (int a = 0; a < f->rows && !ops->flat; a++) {
-        const double *arg[CT_ARITY_MAX];
-        for (int i = 0; i < f->arity; i++) arg[i] = w->s->x + item->at[i];
+    for (int a = 0; a < f->rows && !batch->ops->flat; a++) {
         memset(m, 0, sizeof m);
         for (int k = 0; k < n; k++) m[place[k]] = f->w * M[a * n + k];
         u[a] = 1 / root;
-        ct_factor_curvature(ops, item->z, item->context, arg, u, K);
+        ct__item_curvature(solver, batch, item, w->s->x, u, K);
         u[a] = 0;
         for (int i = 0; i < side; i++)
             for (int k = 0; k < side; k++) all[i] += K[i * side + k] * m[k];
@@ -157,7 +157,7 @@ static void add_edge(void *user, int64_t edge, int n, const double *P)
         apply_to_columns(f.model, f.rows, f.rows, WCW);
         add_explicit(w, model, &f, W, WCW, t);
     }
-    add_log_det_gradient(w, batch->ops, &solver->item[k], &f, n, place, M, t);
+    add_log_det_gradient(w, batch, k, &f, n, place, M, t);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
  * own 64-byte item, its measurement and its variables. Nothing is allocated or searched. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
+#include "solve/many.h"
 #include "solve/solve.h"
 #include "sparse/add_inline.h"
 
@@ -29,15 +30,18 @@ static void divide(const ct_solver *solver, const ct_factor_ops *ops, const ct__
 }
 
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
-CT_INLINE void evaluate(const ct_solver *solver, const ct_factor_ops *ops, int arity, const ct__item *item,
-                        const double *x, double *r, double **J, double *space)
+CT_INLINE void evaluate(const ct_solver *solver, const ct__batch *batch, int arity, int32_t k, const double *x,
+                        double *r, double **J, double *space)
 {
+    const ct_factor_ops *ops = batch->ops;
+    const ct__item *item = &solver->item[k];
     const double *arg[CT_ARITY_MAX];
     for (int i = 0; i < arity; i++) {
         arg[i] = x + item->at[i];
         J[i] = item->moves >> i & 1 ? space + i * BLOCK_MAX : NULL;
     }
-    if (ops->jacobian != CT_JACOBIAN_NUMERIC) ops->eval(item->z, item->context, arg, r, J);
+    if (batch->many) ct__many_eval(solver, batch, k, x, r, J);
+    else if (ops->jacobian != CT_JACOBIAN_NUMERIC) ops->eval(item->z, item->context, arg, r, J);
     else ct_factor_eval(ops, item->z, item->context, arg, r, J);
     if (item->multiplied) divide(solver, ops, item, r, J);
 }
@@ -99,9 +103,11 @@ static int negligible(int rows, int arity, int n, const whitened *at, const doub
 }
 
 /* The second derivatives of one factor, into H. */
-CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item,
-                             const ct_noise_model *model, const double *x, int rows, int arity, int d, whitened *at)
+CT_INLINE void add_curvature(ct_solver *solver, const ct__batch *batch, int32_t k, const ct_noise_model *model,
+                             const double *x, int rows, int arity, int d, whitened *at)
 {
+    const ct_factor_ops *ops = batch->ops;
+    const ct__item *item = &solver->item[k];
     if (ops->flat && model->robust.kind == CT_ROBUST_NONE) return;
     const double *arg[CT_ARITY_MAX];
     double        u[CT_ROWS_MAX], K[SIDE_MAX * SIDE_MAX];
@@ -116,6 +122,7 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct_factor_ops *ops, const 
     ct__apply_sqrt_info_back(model, rows, u);
     ct__divide_by_multiplier(ct__item_multiplier(solver, item), rows, u, 0, NULL, NULL);
     if (ops->curvature) ops->curvature(item->z, item->context, arg, u, K);
+    else if (batch->many) ct__many_curvature(solver, batch, k, x, u, K);
     else ct_factor_curvature(ops, item->z, item->context, arg, u, K);
     if (model->robust.kind != CT_ROBUST_NONE) add_kernel_slope(model, rows, arity, n, at, K);
     const int all = item->moves == (1 << arity) - 1 && !item->cut;
@@ -173,10 +180,10 @@ CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, cons
         const ct__item       *item = &solver->item[k];
         const ct_noise_model *model = ct_noise_get(noise, item->noise);
         double                r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX], d2, w;
-        evaluate(solver, ops, arity, item, x, r, J, space);
+        evaluate(solver, batch, arity, k, x, r, J, space);
         error += ct__whiten_weighed(model, rows, r, arity, J, cols, &d2, &w);
         if (exact && item->moves && d2 > 0)
-            add_curvature(solver, ops, item, model, x, rows, arity, d,
+            add_curvature(solver, batch, k, model, x, rows, arity, d,
                           &(whitened){.r = r, .J = (const double *const *)J, .cols = cols, .d2 = d2, .w = w});
         const int all = item->moves == (1 << arity) - 1;
         if (item->cut && single && all) {
@@ -238,7 +245,8 @@ CT_INLINE double error_batch(const ct_solver *solver, const ct__batch *batch, co
         const double   *arg[CT_ARITY_MAX];
         double          r[CT_ROWS_MAX];
         for (int i = 0; i < arity; i++) arg[i] = x + item->at[i];
-        batch->ops->eval(item->z, item->context, arg, r, NULL);
+        if (batch->many) ct__many_eval(solver, batch, k, x, r, NULL);
+        else batch->ops->eval(item->z, item->context, arg, r, NULL);
         if (item->multiplied) divide(solver, batch->ops, item, r, NULL);
         error += ct__whiten(ct_noise_get(noise, item->noise), rows, r, 0, NULL, NULL);
     }
@@ -286,7 +294,7 @@ double ct__response(const ct_solver *solver, const ct_noise *noise, const double
             int32_t         column[CT_ARITY_MAX];
             double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
             if (!moved_by(solver, ops, solver->factor_of[k], cols, z, column)) continue;
-            evaluate(solver, ops, ops->arity, item, x, r, J, space);
+            evaluate(solver, &solver->batch[b], ops->arity, k, x, r, J, space);
             ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
             for (int row = 0; row < ops->rows; row++) {
                 double sum = 0;
@@ -323,7 +331,7 @@ void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const 
             const ct__item *item = &solver->item[k];
             const int32_t  *var = ct_graph_factor(solver->graph, solver->factor_of[k]).var;
             double          r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX];
-            evaluate(solver, ops, ops->arity, item, x, r, J, space);
+            evaluate(solver, &solver->batch[b], ops->arity, k, x, r, J, space);
             ct__whiten(ct_noise_get(noise, item->noise), ops->rows, r, ops->arity, J, cols);
             for (int i = 0; i < ops->arity; i++)
                 for (int n = J[i] ? ops->rows * cols[i] : 0, e = 0; e < n; e++) {

@@ -18,10 +18,13 @@ typedef struct {
     uint8_t       multiplied;       /* its covariance is not its model's: ct__item_multiplier    */
 } ct__item;
 
+typedef struct ct__many ct__many;
+
 /* Items [first, end) are of one model. */
 typedef struct {
     const ct_factor_ops *ops;
     int32_t              first, end;
+    ct__many            *many; /* results of a model that evaluates all items at once (many.h); NULL: it does not */
 } ct__batch;
 
 struct ct_solver {

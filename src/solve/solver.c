@@ -1,5 +1,6 @@
 /* solver.c: lays a graph out for solving. Everything a solve needs is allocated here. */
 #include "graph/graph.h"
+#include "solve/many.h"
 #include "solve/solve.h"
 
 
@@ -147,6 +148,13 @@ static ct_status stage_pieces(const ct_solver *s, const int32_t *of_block, int32
     return CT_OK;
 }
 
+static ct_status new_many(ct_solver *s, ct_err *err)
+{
+    for (int32_t b = 0; b < s->batches; b++)
+        if (s->batch[b].ops->eval_many) CT_TRY(ct__many_new(s, &s->batch[b], &s->batch[b].many, err));
+    return CT_OK;
+}
+
 static ct_status analyse(ct_solver *s, const ct_graph *graph, const ct_sparse_options *options, ct_err *err)
 {
     int64_t          *start = NULL, edges = 0;
@@ -179,6 +187,7 @@ ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options,
     s->graph = graph;
     ct_status status = number_blocks(s, graph, err);
     if (status == CT_OK) status = analyse(s, graph, options, err);
+    if (status == CT_OK) status = new_many(s, err);
     if (status == CT_OK) {
         ct__refresh_noise(s);
         s->trial = ct__zalloc(graph->size, sizeof *s->trial);
@@ -204,6 +213,7 @@ void ct_solver_free(ct_solver *s)
 {
     if (!s) return;
     ct_sparse_free(s->system);
+    for (int32_t b = 0; b < s->batches; b++) ct__many_free(s->batch[b].many);
     void *const owned[] = {s->block_of,  s->variable_of, s->column, s->piece,  s->undetermined, s->item,
                            s->factor_of, s->batch,       s->trial,  s->start,  s->aside, s->dx,
                            s->scale,     s->direction,   s->newton, s->product};
