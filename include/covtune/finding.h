@@ -301,6 +301,14 @@ typedef enum {
       "{subjects}: the sensor is turned on its body by ({x:.4g}, {y:.4g}, {z:.4g}) rad (standard error {error:.2g} "   \
       "rad). That makes errors of {sigmas:.2g} sigma.",                                                                \
       "x", "y", "z", "error", "sigmas")                                                                                \
+    X(CT_FINDING_CORRECTION_REFUSED, "correction_refused", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                      \
+      "{+subjects}: the correction of its {-subjects} is left out. It would change the log-likelihood of the errors "  \
+      "by {gain:.2g} nats a measurement, and by {test:.2g} in recordings to test with (nan: there are none).",         \
+      "gain", "test")                                                                                                  \
+    X(CT_FINDING_TEST_CORRECTED, "test_corrected", CT_SEVERITY_INFO, CT_TOPIC_SENSORS,                                 \
+      "{+subjects}: faults differ between recordings. {-subjects} have corrections from their own truth, though they " \
+      "are to test with: their errors are those after such a calibration.",                                            \
+      NULL)                                                                                                            \
     X(CT_FINDING_OUTLIERS, "outliers", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                          \
       "{subjects}: {share:.3g} % of the measurements are outliers, {size:.2g} times as large as the noise of the "     \
       "others (sigma {sigma:.3g} of the first row). A robust kernel of width {width:.3g} fits better by {gain:.2g} "   \

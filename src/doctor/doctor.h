@@ -9,6 +9,7 @@
  *   instruments.c odometry whose noise is not in what it measures
  *   describe.c    what a sensor varies in
  *   repeated.c    measurements that repeat
+ *   groups.c      samples with one sigma
  *   faults.c      which faults of a sensor the data show, and their size
  *   large.c       units and axes
  *   conventions.c order of quaternions, camera axes, headings in degrees
@@ -22,6 +23,7 @@
  *   evidence.c    pictures of faults
  *   compose.c     corrections after those that a recipe has
  *   imports.c     examinations until corrections stay
+ *   guard.c       corrections that are refused: measurements fit worse with them
  *   examine.c     one examination
  */
 #ifndef CT_DOCTOR_PRIVATE_H
@@ -43,6 +45,7 @@ typedef struct {
     const ct_sequence *seq;
     int32_t            recording; /* index */
     int32_t            index;     /* among the training, then the test sequences */
+    int                train;     /* 1: faults are fitted to it                  */
     ct__bodies         bodies;
     int                timed;      /* every pose of a moving body has a stamp */
     double             t0;         /* first stamp                             */
@@ -128,6 +131,7 @@ typedef struct {
     int32_t            sequences, recordings;
     ct__exam_sequence *sequence;
     char             **recording; /* names */
+    uint8_t           *trained;   /* per recording: one of its sequences is for training */
     int32_t            sensors;
     int64_t            sensor_capacity;
     ct__sensor        *sensor;
@@ -157,6 +161,18 @@ ct_status ct__examine_with_imports(const ct_dataset *dataset, const ct_doctor_op
 /* compose.c: *out <- entries of the recipe that corrections of its dataset change. For the caller to free. */
 ct_status ct__compose_corrections(const ct_recipe *recipe, int32_t count, const ct_correction *correction,
                                   ct_correction **out, int32_t *outs, ct_err *err);
+/* guard.c: sensors whose noise is not in what they measure. */
+#define CT__EXACT_MAX 64
+typedef struct {
+    int32_t count;
+    char    name[CT__EXACT_MAX][64];
+} ct__exact_list;
+void ct__exact_add(ct__exact_list *list, const ct__exam *e);
+
+/* guard.c: drops corrections with which measurements fit worse, and says so. d: its corrections are for
+ * ct_recipe_correct with this recipe. */
+ct_status ct__guard_corrections(const ct_recipe *recipe, const ct_doctor_options *options, const ct__exact_list *exact,
+                                ct_diagnosis *d, ct_err *err);
 /* The sensor of a recipe that has a noise model; 0: none, or several. */
 int ct__recipe_sensor_of(const ct_recipe *recipe, const char *model, char name[64]);
 
@@ -238,6 +254,10 @@ double ct__chi_squared_tail(double x, double degrees);
 /* 1.4826 times the median of |x|, x is used up. */
 double ct__robust_sigma(int64_t n, double *x);
 int    ct__invert(int n, double *A); /* symmetric positive definite, in place; 0: singular */
+
+/* groups.c: group[k] <- the group of sample from[k], whose predicted value is w[k CT_ROWS_MAX]. room: count numbers. */
+void ct__group_samples(const ct__exam *e, const ct__sensor *s, int32_t count, const int32_t *from, const double *w,
+                       double *room, int32_t *group);
 
 /* trial.c: samples of a fit, for faults that are applied exactly. */
 typedef struct {

@@ -15,8 +15,6 @@
 #define SETTLED      0.02 /* standard errors                                                             */
 #define EFFECT       0.1  /* sigmas: a smaller error does not matter                                     */
 #define EFFECT_STEP  0.03 /* of odometry, whose errors add up                                            */
-#define BIN_LEAST    150  /* samples of a group                                                          */
-#define TURN         4.0  /* m^2 a rad^2, where motion is measured as one number                          */
 #define SCALE_MOST   4.0  /* a factor beyond is no scale of this row                                     */
 #define BESIDE       2.5  /* standard errors: the other coordinates of a displacement that was found     */
 #define CAUTION      0.02 /* of the level, where many small samples are tested together                  */
@@ -61,47 +59,6 @@ static ct_status new_table(table *t, ct_err *err)
     return CT_OK;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* How much a sample has to measure: its motion or its range; of absolute values nothing. By true and measured values
- * alike: groups by one of them would choose the errors of the other. */
-static double activity(const table *t, int32_t k)
-{
-    const ct__sensor *s = t->s;
-    const ct__sample *q = &s->sample[t->from[k]];
-    double            square = 0, w[CT_ROWS_MAX] = {0};
-    if (!s->measured || (s->tied && s->ops->arity == 1 && s->measured == 1 && s->ops->field[0] != CT_R1)) return 0;
-    ct__value_of(s, ct_graph_factor(t->e->sequence[q->sequence].seq->graph, q->factor).z, w);
-    for (int i = 0; i < s->rows; i++) {
-        const double h = t->w[(int64_t)k * CT_ROWS_MAX + i];
-        square += (ct__row_turns(s, i) ? TURN : 1) * (w[i] * w[i] + h * h);
-    }
-    return square;
-}
-
-/* Groups of samples with sigmas of their own: of each noise model, and of each by its activity. Errors often grow with
- * motion. One sigma for all, that of a robot at rest, would take what moves for outliers, and nothing else tells
- * scales and delays. */
-static void group_samples(table *t)
-{
-    const ct__sensor *s = t->s;
-    const int bins = CT_MAX(1, CT_MIN(CT_MIN(5, CT__GROUPS_MAX / CT_MAX(1, s->models)), t->count / BIN_LEAST));
-    double    edge[CT__GROUPS_MAX];
-    for (int32_t k = 0; k < t->count; k++) t->room[k] = activity(t, k);
-    qsort(t->room, (size_t)t->count, sizeof *t->room, compare);
-    for (int b = 0; b + 1 < bins; b++) edge[b] = t->room[(int64_t)(b + 1) * t->count / bins];
-    for (int32_t k = 0; k < t->count; k++) {
-        const double a = activity(t, k);
-        int          b = 0;
-        while (b + 1 < bins && a > edge[b]) b++;
-        t->group[k] = s->sample[t->from[k]].model * bins + b;
-    }
-}
-
 /* May parameter j be looked for? Scales of rows that are constant, as a velocity that is always 0, are none. Where the
  * truth does not know headings, residuals at the estimate show delays and scales of lengths alone. Commanded velocities
  * are zero at rest: they have no bias. */
@@ -116,6 +73,14 @@ static int is_open(const ct__sensor *s, int j)
     return kind == CT__FAULT_DELAY || (kind == CT__FAULT_SCALE && !ct__row_turns(s, s->param[j].row));
 }
 
+/* Is the sequence one that faults are fitted to? Training sequences are. A recording without any, whose faults are
+ * asked for, is taken by itself. */
+static int is_fitted(const table *t, const ct__exam_sequence *q)
+{
+    if (t->recording < 0) return q->train;
+    return q->recording == t->recording && (q->train || !t->e->trained[t->recording]);
+}
+
 static void fill(table *t, const ct__fault *f)
 {
     const ct__sensor *s = t->s;
@@ -123,7 +88,7 @@ static void fill(table *t, const ct__fault *f)
     for (int32_t k = 0; k < s->samples; k++) {
         const ct__sample *q = &s->sample[k];
         const int64_t     n = t->count;
-        if (t->recording >= 0 && t->e->sequence[q->sequence].recording != t->recording) continue;
+        if (!is_fitted(t, &t->e->sequence[q->sequence])) continue;
         if (!ct__sample_row(t->e, s, q, f, t->r + n * s->rows, t->D + n * s->rows * s->params, t->w + n * CT_ROWS_MAX))
             continue;
         t->run[n] = q->sequence;
@@ -134,7 +99,7 @@ static void fill(table *t, const ct__fault *f)
     for (int64_t n = 0; n < (int64_t)t->count * s->rows; n++)
         for (int j = 0; j < s->params; j++)
             if (!is_open(s, j)) t->D[n * s->params + j] = 0;
-    group_samples(t);
+    ct__group_samples(t->e, s, t->count, t->from, t->w, t->room, t->group);
 }
 
 static ct__regression as_regression(const table *t)
@@ -532,6 +497,23 @@ static ct_status report_displacements(table *t, const ct__fit *fit, const ct__fa
     return show(t, fit, f, moved >= 0 ? moved : turned, err);
 }
 
+/* Recordings to test with whose corrections are from their own truth. */
+static ct_status report_tested(table *t, const by_recording *b, ct_err *err)
+{
+    const ct__exam *e = t->e;
+    int             any = 0;
+    for (int32_t i = 0; i < b->recordings; i++) {
+        if (e->trained[b->recording[i]]) continue;
+        if (!any++) {
+            CT_TRY(ct__report(t->e, NULL, -1, CT_FINDING_TEST_CORRECTED, 0, NULL, err));
+            CT_TRY(ct_findings_add_subject(&e->out->findings, CT_SUBJECT_MODEL, t->s->model[0], 1, t->s->name, err));
+        }
+        CT_TRY(ct_findings_add_subject(&e->out->findings, CT_SUBJECT_SEQUENCE, -1, -1, e->recording[b->recording[i]],
+                                       err));
+    }
+    return CT_OK;
+}
+
 static ct_status report_all(table *t, const ct__fit *fit, const ct__fault *f, const by_recording *b, ct_err *err)
 {
     for (int j = 0; j < t->s->params; j++)
@@ -540,7 +522,7 @@ static ct_status report_all(table *t, const ct__fit *fit, const ct__fault *f, co
     if (b->recordings < 2) return ct__correct_sensor(t->e, t->s, f, -1, err);
     for (int32_t i = 0; i < b->recordings; i++)
         CT_TRY(ct__correct_sensor(t->e, t->s, &b->fault[i], b->recording[i], err));
-    return CT_OK;
+    return report_tested(t, b, err);
 }
 
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)

@@ -19,6 +19,7 @@ typedef struct {
     ct__forced        *forced;
     int32_t            forceds;
     int64_t            capacity;
+    ct__exact_list     exact; /* sensors whose noise is not in what they measure */
     double             moved; /* largest step of a forced fault, in standard errors; INFINITY: a new one */
 } rounds;
 
@@ -349,6 +350,7 @@ static ct_status examine_round(rounds *r, ct_diagnosis **now, ct_err *err)
                   .forceds = r->forceds};
     ct_status status = ct__examine(&e, err);
     if (status == CT_OK) status = remember(r, &e, err);
+    ct__exact_add(&r->exact, &e);
     ct__exam_free(&e);
     *now = e.out;
     if (status == CT_OK) rename_sensors(r->options.recipe, e.out);
@@ -392,6 +394,7 @@ static ct_status run(rounds *r, ct_diagnosis **all, ct_err *err)
     if (status == CT_OK) status = conclude(r, *all, now, err);
     if (status == CT_OK) (*all)->imports = imports;
     if (status == CT_OK) status = tidy(all, r->options.recipe, err);
+    if (status == CT_OK) status = ct__guard_corrections(r->options.recipe, &r->options, &r->exact, *all, err);
     ct_diagnosis_free(now);
     return status;
 }

@@ -98,8 +98,9 @@ static ct_status order_bodies(ct__exam_sequence *s, ct_err *err)
 static ct_status survey_sequence(ct__exam *e, const ct_sequence *seq, int32_t index, ct_err *err)
 {
     ct__exam_sequence *s = &e->sequence[e->sequences++];
-    *s = (ct__exam_sequence){.seq = seq, .index = index};
+    *s = (ct__exam_sequence){.seq = seq, .index = index, .train = index < e->dataset->trains || !e->dataset->trains};
     CT_TRY(find_recording(e, seq, index, &s->recording, err));
+    e->trained[s->recording] |= s->train != 0;
     CT_TRY(ct__bodies_find(seq->graph, &s->bodies, err));
     CT_TRY(allocate(s, err));
     return order_bodies(s, err);
@@ -280,7 +281,8 @@ ct_status ct__exam_survey(ct__exam *e, ct_err *err)
     const int32_t     most = d->trains + d->tests;
     e->sequence = ct__zalloc(most, sizeof *e->sequence);
     e->recording = ct__zalloc(most, sizeof *e->recording);
-    if (!e->sequence || !e->recording) return ct__no_memory(err, "sequences", most);
+    e->trained = ct__zalloc(most, 1);
+    if (!e->sequence || !e->recording || !e->trained) return ct__no_memory(err, "sequences", most);
     for (int32_t i = 0; i < most; i++) {
         const ct_sequence *seq = i < d->trains ? d->train[i] : d->test[i - d->trains];
         int                seen = 0;
@@ -318,5 +320,6 @@ void ct__exam_free(ct__exam *e)
     }
     free(e->sequence);
     free(e->recording);
+    free(e->trained);
     free(e->sensor);
 }

@@ -76,8 +76,26 @@ static ct_status examine(const cli_io *io, const import_request *r, const ct_rec
     return status;
 }
 
+/* to += what the doctor says of its corrections. */
+static ct_status take_remarks(const ct_findings *from, ct_findings *to, ct_err *err)
+{
+    ct_status status = CT_OK;
+    for (int32_t i = 0; status == CT_OK && i < from->count; i++) {
+        const ct_finding *f = &from->item[i];
+        int               values = 0;
+        if (f->code != CT_FINDING_CORRECTION_REFUSED && f->code != CT_FINDING_TEST_CORRECTED) continue;
+        while (ct_finding_get_info(f->code)->value[values]) values++;
+        status = ct_findings_add(to, f->code, values, f->value, err);
+        for (int32_t k = 0; status == CT_OK && k < f->subjects; k++)
+            status = ct_findings_add_subject(to, f->subject[k].kind, f->subject[k].index, f->subject[k].sign,
+                                             f->subject[k].name, err);
+    }
+    return status;
+}
+
 /* *recipe <- the recipe with the doctor's corrections in place of "corrections: doctor". */
-static ct_status correct(const cli_io *io, const import_request *r, ct_recipe **recipe, const char *path, ct_err *err)
+static ct_status correct(const cli_io *io, const import_request *r, ct_recipe **recipe, const char *path,
+                         ct_findings *remarks, ct_err *err)
 {
     ct_err        why = {0};
     ct_diagnosis *diagnosis = NULL;
@@ -92,6 +110,7 @@ static ct_status correct(const cli_io *io, const import_request *r, ct_recipe **
         if (status != CT_OK)
             ct_fail(err, status, "%s: corrections: doctor: what it found cannot be applied: %.300s", path, why.text);
     }
+    if (status == CT_OK) status = take_remarks(&diagnosis->findings, remarks, err);
     if (next) {
         ct_recipe_free(*recipe);
         *recipe = next;
@@ -116,15 +135,18 @@ static ct_status import(const cli_io *io, const import_request *r, ct_recipe **r
     meter m = {.io = io, .what = "reading"};
     ct_import_options options = ct_import_defaults();
     ct_status status = CT_OK;
+    ct_findings remarks = {0};
     options.folder = r->data;
     options.only = r->only;
     options.progress = show_bytes;
     options.user = &m;
     if (ct_recipe_wants_doctor(*recipe)) {
-        status = correct(io, r, recipe, s->recipe, err);
+        status = correct(io, r, recipe, s->recipe, &remarks, err);
         if (status == CT_OK) copy_corrections(*recipe, s);
     }
     if (status == CT_OK) status = ct_recipe_import(*recipe, &options, r->out, &s->result, err);
+    if (status == CT_OK) status = take_remarks(&remarks, &s->result.findings, err);
+    ct_findings_free(&remarks);
     return status;
 }
 
