@@ -11,7 +11,7 @@
  *     ct_tuning *tuning;  ct_tune_queue *processes, *queue;  ct_tune_result result;
  *     CT_TRY(ct_tuning_read("tune.yaml", &tuning, err));
  *     CT_TRY(ct_tuning_queue(tuning, &local, &processes, err));
- *     CT_TRY(ct_tune_journal("out/runs.journal", ct_tuning_digest(tuning), 1, processes, &queue, err));
+ *     CT_TRY(ct_tune_journal("out/runs.journal", ct_tuning_digest(tuning), parameters, 1, processes, &queue, err));
  *     CT_TRY(ct_tune(ct_tuning_problem(tuning), NULL, queue, &result, err));
  *     CT_TRY(ct_tuning_write(tuning, result.value, "out/best", err));
  *
@@ -143,10 +143,11 @@ void ct_tune_queue_free(ct_tune_queue *queue); /* abandons its runs; NULL: nothi
  * `inner` and appended. Records are checksummed and appended whole; what kill -9 cut is removed on opening, so that no
  * completed run is repeated. Runs are identified by `digest` (what is not in a request: command, files, logs, options)
  * and the request's values, log and repeat. CT_E_BUSY: another process writes it. CT_E_PARSE: no journal.
- * resume 0: the file must not exist, or is empty. */
-ct_status ct_tune_journal(const char *path, uint64_t digest, int resume, ct_tune_queue *inner, ct_tune_queue **out,
-                          ct_err *err);
-/* Completed runs that it holds; of any queue that is no journal 0. */
+ * resume 0: the file must not exist, or is empty. parameters: how many values a request has. On failure inner stays the
+ * caller's. */
+ct_status ct_tune_journal(const char *path, uint64_t digest, int32_t parameters, int resume, ct_tune_queue *inner,
+                          ct_tune_queue **out, ct_err *err);
+/* Completed runs of this digest that it holds; of any queue that is no journal 0. */
 int64_t ct_tune_journal_runs(const ct_tune_queue *journal);
 
 /* ---- Methods ---------------------------------------------------------------------------------- */
