@@ -26,7 +26,8 @@ typedef struct {
 
 static ct_tune_outcome outcome_of(int32_t log, int32_t repeat, const double value[N], int64_t rows)
 {
-    ct_tune_outcome o = {.poses = rows / 3, .lost = log, .translation = value[0], .rotation = NAN, .nees = 1,
+    ct_tune_outcome o = {.poses = rows / 3, .lost = log, .translation = value[0], .rotation = NAN, .rpe_translation = value[0] / 2,
+                         .rpe_rotation = NAN, .nees = 1,
                          .seconds = 0.5 * repeat};
     o.end = (ct_tune_end)((int64_t)fabs(17 * value[0] + repeat) % CT_TUNE_END_COUNT);
     if (o.end != CT_TUNE_DONE) {
@@ -45,7 +46,8 @@ static ct_tune_outcome outcome_of(int32_t log, int32_t repeat, const double valu
 static int is_outcome(const ct_tune_outcome *a, const ct_tune_outcome *b)
 {
     return a->end == b->end && a->rows == b->rows && a->poses == b->poses && a->lost == b->lost && a->code == b->code &&
-           a->translation == b->translation && isnan(a->rotation) && a->nees == b->nees && a->seconds == b->seconds &&
+           a->translation == b->translation && a->rpe_translation == b->rpe_translation && isnan(a->rotation) &&
+           a->nees == b->nees && a->seconds == b->seconds &&
            !a->message == !b->message && (!a->message || !strcmp(a->message, b->message)) &&
            !a->residual == !b->residual &&
            (!a->residual || !memcmp(a->residual, b->residual, (size_t)a->rows * sizeof *a->residual));

@@ -116,6 +116,7 @@ typedef struct {
                               by the receiver                                                                     */
     int64_t     poses, lost;
     double      translation, rotation; /* root mean square errors, m and rad; NaN: not known                      */
+    double      rpe_translation, rpe_rotation; /* root mean squares of relative errors over the loss's delta; NaN   */
     double      nees;                  /* mean per coordinate; NaN: no covariances                                */
     double      seconds;               /* of the run                                                              */
     int         cached;                /* 1: from a journal                                                       */

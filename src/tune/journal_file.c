@@ -22,7 +22,7 @@ typedef struct {
     int64_t  size;        /* of the whole record, bytes                     */
     int32_t  log, repeat, parameters, end, code, message; /* message: bytes, with padding; 0: none */
     int64_t  rows, poses, lost;
-    double   translation, rotation, nees, seconds;
+    double   translation, rotation, rpe_translation, rpe_rotation, nees, seconds;
 } record;
 
 static const char MAGIC[8] = "record1\n";
@@ -217,7 +217,8 @@ ct_status ct__journal_find(ct__journal_file *j, const ct__journal_key *key, int 
     if (status == CT_E_PARSE || status == CT_E_EMPTY) return CT_OK; /* damaged: it is run again */
     if (status != CT_OK || !same) return status;
     *outcome = (ct_tune_outcome){.end = (ct_tune_end)r.end, .rows = r.rows, .poses = r.poses, .lost = r.lost,
-                                 .translation = r.translation, .rotation = r.rotation, .nees = r.nees,
+                                 .translation = r.translation, .rotation = r.rotation,
+                                 .rpe_translation = r.rpe_translation, .rpe_rotation = r.rpe_rotation, .nees = r.nees,
                                  .seconds = r.seconds, .cached = 1, .code = r.code};
     if (r.message) outcome->message = ct__strdup(tail);
     if (r.rows) outcome->residual = ct__zalloc(r.rows, sizeof(double));
@@ -262,7 +263,9 @@ ct_status ct__journal_append(ct__journal_file *j, const ct__journal_key *key, co
     record       r = {.digest = key->digest, .log = key->log, .repeat = key->repeat, .parameters = key->parameters,
                       .end = (int32_t)o->end, .code = o->code, .message = (int32_t)((text + 7) / 8 * 8),
                       .rows = o->residual ? o->rows : 0, .poses = o->poses, .lost = o->lost,
-                      .translation = o->translation, .rotation = o->rotation, .nees = o->nees, .seconds = o->seconds};
+                      .translation = o->translation, .rotation = o->rotation,
+                      .rpe_translation = o->rpe_translation, .rpe_rotation = o->rpe_rotation, .nees = o->nees,
+                      .seconds = o->seconds};
     memcpy(r.magic, MAGIC, sizeof MAGIC);
     if (r.log < 0 || text > 1 << 20)
         return ct_fail(err, CT_E_ARGUMENT, "%s: a run of log %ld with a message of %zu bytes", j->path, (long)r.log,
