@@ -81,7 +81,7 @@ typedef struct {
     const char *const *column;    /* names of the first columns, instead of those of a header              */
     int32_t            columns;
     const char        *comment;   /* a line that begins so is skipped; NULL: "#", "//", "%" and a blank; "": none */
-    const char *const *missing;   /* words that stand for a missing value, beside "", "nan" and "NA"       */
+    const char *const *missing;   /* words that stand for a missing value, beside "", "NA" and "nan"       */
     int32_t            missings;
     int64_t            skip;      /* lines to skip at the beginning                                        */
     /* bags */
@@ -137,6 +137,8 @@ typedef struct {
 } ct_source_counts;
 
 ct_source_counts ct_source_count(const ct_source *source);
+/* 1: records have stamps of their own. 0: they are numbered, 1 s apart. */
+int ct_source_timed(const ct_source *source);
 /* "file:line" or "file: /topic, message 17" of the last record, into buf; returns buf. */
 const char *ct_source_where(const ct_source *source, char *buf, size_t size);
 

@@ -118,7 +118,9 @@ static numbers numbers_of(const char *row, int64_t length)
     ct__cell cell;
     if (memchr(row, '"', (size_t)length)) return n.count = -1, n;
     while (ct__words_next(&words, &cell) > 0) {
-        if (n.count == 13 || !ct__decimal(cell.text, (size_t)cell.length, &n.number[n.count])) return n.count = -1, n;
+        if (n.count == 13) return n.count = -1, n;
+        if (ct__is_nan(cell.text, cell.length)) n.number[n.count] = NAN;
+        else if (!ct__decimal(cell.text, (size_t)cell.length, &n.number[n.count])) return n.count = -1, n;
         n.count++;
     }
     return n;
@@ -131,15 +133,23 @@ static double norm(const double *x, int count)
     return sqrt(sum);
 }
 
+/* A unit vector, or nan in all of them: an estimator that failed. */
+static int is_unit(const double *x, int count)
+{
+    const double tolerance = 0.01; /* files with three digits */
+    int nans = 0;
+    for (int i = 0; i < count; i++) nans += isnan(x[i]) != 0;
+    return nans == count || fabs(norm(x, count) - 1) < tolerance;
+}
+
 /* Numbers of trajectories have a unit quaternion, or rows of a rotation matrix. */
 static int format_of_numbers(const numbers *n)
 {
-    const double tolerance = 0.01; /* files with three digits */
-    if (n->count == 8) return fabs(norm(n->number + 4, 4) - 1) < tolerance ? CT_SOURCE_TUM : CT_SOURCE_TABLE;
+    if (n->count == 8) return is_unit(n->number + 4, 4) ? CT_SOURCE_TUM : CT_SOURCE_TABLE;
     if (n->count != 12 && n->count != 13) return CT_SOURCE_TABLE;
     const double *m = n->number + (n->count == 13);
     for (int r = 0; r < 3; r++)
-        if (!(fabs(norm(m + 4 * r, 3) - 1) < tolerance)) return CT_SOURCE_TABLE;
+        if (!is_unit(m + 4 * r, 3)) return CT_SOURCE_TABLE;
     return CT_SOURCE_KITTI;
 }
 

@@ -421,6 +421,8 @@ ct_source_counts ct_source_count(const ct_source *s)
     return count;
 }
 
+int ct_source_timed(const ct_source *s) { return s->time || s->stamp >= 0; }
+
 const char *ct_source_where(const ct_source *s, char *buf, size_t size)
 {
     s->ops->where(s->reader, buf, size);

@@ -93,6 +93,7 @@ int ct__words_next(ct__words *words, ct__cell *cell);
 ct_status ct__table_row(ct__table *t, const char **row, int64_t *length, ct_err *err);
 int       ct__table_is_comment(const ct__table *t, const char *row, int64_t length);
 int       ct__is_missing(const ct__table *t, const ct__cell *cell);
+int       ct__is_nan(const char *text, int64_t length); /* "nan", "-nan", "nan(ind)", ... */
 /* Find the cells of the slots in a line; convert those with rest as given. */
 ct_status ct__table_split(ct__table *t, const char *row, int64_t length, ct_err *err);
 ct_status ct__table_convert(ct__table *t, int rest, ct_err *err);

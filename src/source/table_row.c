@@ -198,12 +198,19 @@ static int is_word(const ct__cell *cell, const char *word)
     return cell->length == (int64_t)strlen(word) && !memcmp(cell->text, word, (size_t)cell->length);
 }
 
+/* nan as C libraries write it: "nan", "-nan", "NaN", "-nan(ind)", "nan(0x8000000000000)". */
+int ct__is_nan(const char *text, int64_t length)
+{
+    const int64_t sign = length > 0 && (text[0] == '-' || text[0] == '+');
+    const char   *word = text + sign;
+    const int64_t n = length - sign;
+    if (n < 3 || (word[0] | 0x20) != 'n' || (word[1] | 0x20) != 'a' || (word[2] | 0x20) != 'n') return 0;
+    return n == 3 || (word[3] == '(' && word[n - 1] == ')');
+}
+
 int ct__is_missing(const ct__table *t, const ct__cell *cell)
 {
-    if (cell->length == 0 || is_word(cell, "NA")) return 1;
-    if (cell->length == 3 && (cell->text[0] | 0x20) == 'n' && (cell->text[1] | 0x20) == 'a' &&
-        (cell->text[2] | 0x20) == 'n')
-        return 1;
+    if (cell->length == 0 || is_word(cell, "NA") || ct__is_nan(cell->text, cell->length)) return 1;
     for (int32_t i = 0; i < t->missings; i++)
         if (is_word(cell, t->missing[i])) return 1;
     return 0;
