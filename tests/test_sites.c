@@ -1,5 +1,5 @@
-/* test_sites.c: residual vectors of estimates at fixed times of a log: the loss of evaluate, what alignments and motions
- * leave alone, lost poses, kernels, NEES. */
+/* test_sites.c: residual vectors of estimates at fixed times of a log: the loss of evaluate, what alignments and
+ * motions leave alone, lost poses, kernels, NEES. */
 #include "score_test.h"
 
 #include <covtune/covtune.h>

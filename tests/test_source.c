@@ -481,6 +481,7 @@ static void test_counts_and_places(void)
     CHECK(more && record.line == 4 && strstr(ct_source_where(s, buf, sizeof buf), "in.csv:4"));
     CHECK_REFUSED(ct_source_select(s, "t", &x, &err), err, "before the first record");
     CHECK_OK(ct_source_next(s, &record, &more, &err), err);
+    CHECK(ct_source_timed(s));
     CHECK(!more && ct_source_count(s).bytes == 13 && ct_source_count(s).size == 13 && ct_source_count(s).records == 2);
     ct_source_free(s);
     ct_source_free(NULL);

@@ -23,6 +23,7 @@
 #include <covtune/solve.h>
 #include <covtune/smooth.h>
 #include <covtune/evaluate.h>
+#include <covtune/score.h>
 #include <covtune/likelihood.h>
 #include <covtune/doctor.h>
 #include <covtune/learn.h>

@@ -1,8 +1,8 @@
 /* associate.c: poses of an estimate and of the truth side by side.
  *
- * nearest is evo's rule: for each pose of the trajectory with fewer poses (of equally many: of the estimate) the pose of
- * the other that is nearest in time, the earlier of two as near, if it is within the tolerance. A pose of the longer one
- * may be taken twice. Stamps rise, so that one pass through both finds them. */
+ * nearest is evo's rule: for each pose of the trajectory with fewer poses (of equally many: of the estimate) the pose
+ * of the other that is nearest in time, the earlier of two as near, if it is within the tolerance. A pose of the longer
+ * one may be taken twice. Stamps rise, so that one pass through both finds them. */
 #include "score/score.h"
 
 #include <math.h>

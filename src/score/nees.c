@@ -1,14 +1,14 @@
 /* nees.c: covariances of estimates, and the normalised estimation error squared.
  *
  * With e = Log(truth^-1 estimate) and P the covariance of the estimate in its own axes, NEES = e' P^-1 e has the mean n
- * if P is right. Positions: e = t - t_truth in the axes of the world. Where the comparison has fewer coordinates than P,
- * P is that of these coordinates alone:
+ * if P is right. Positions: e = t - t_truth in the axes of the world. Where the comparison has fewer coordinates than
+ * P, P is that of these coordinates alone:
  *
  *     pose in space   -> planar       rows x, y, yaw of the body's axes
  *     pose            -> positions    R P_tt R'
  *
- * Files have translation first. World axes: t + dt, Exp(dw) R; body axes: t + R d_t, R Exp(d_w); so d_t = R' dt and
- * d_w = R' dw. An alignment x -> s R_a x + t_a leaves body axes alone but for the scale, and turns those of the world. */
+ * Files have translation first. World axes: t + dt, Exp(dw) R; body axes: t + R d_t, R Exp(d_w); so d_t = R' dt and d_w
+ * = R' dw. An alignment x -> s R_a x + t_a leaves body axes alone but for the scale, and turns those of the world. */
 #include "score/score.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* pairs.c: pairs of poses that are a distance, a time or a number of frames apart.
  *
- * Those of ct_score_trajectory are evo's: consecutive pairs share their ends; the path of the first pair in metres begins
- * where it is first `delta` long. With all pairs the end is the pose nearest to delta (the earlier of two as near), if
- * it is within the tolerance. */
+ * Those of ct_score_trajectory are evo's: consecutive pairs share their ends; the path of the first pair in metres
+ * begins where it is first `delta` long. With all pairs the end is the pose nearest to delta (the earlier of two as
+ * near), if it is within the tolerance. */
 #include "score/score.h"
 
 #include <math.h>

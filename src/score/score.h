@@ -119,8 +119,8 @@ void ct__score_nees(const ct__sides *sides, const ct_trajectory *estimate, ct_sc
 
 /* Rows of the covariance that a trajectory stores, of n in the file; 0: none. */
 int ct__covariance_rows(int n, int rotations, int planar);
-/* Covariance of a file, n x n, translation first, to the form of ct_trajectory (see there), of the pose `at`. world: its
- * axes are the world's, else the body's. */
+/* Covariance of a file, n x n, translation first, to the form of ct_trajectory (see there), of the pose `at`. world:
+ * its axes are the world's, else the body's. */
 void ct__covariance_store(int n, int rotations, int planar, int world, ct_se3 at, const double *in, double *out);
 /* From camera axes of body and world to the robot's. */
 void ct__covariance_from_camera(int n, double *P);

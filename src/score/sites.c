@@ -1,7 +1,8 @@
 /* sites.c: the times of one log at which estimates are compared with the truth.
  *
  * Residual vectors of different runs must agree entry by entry, so the times are those of the first estimate, and where
- * it has none, of the truth. A site knows its true pose. Pairs of sites (relative loss, RPE) are chosen by the truth. */
+ * it has none, of the truth. A site knows its true pose. Pairs of sites (relative loss, RPE) are chosen by the truth.
+ * */
 #include "score/sites.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* trajectory_read.c: trajectories from tables and bags.
  *
  * Records become poses one by one; the arrays double. Rotations in files are rounded: quaternions are made unit and
- * matrices the nearest rotation. What is off by more than OFF is no rotation but another column. Records of an estimator
- * that has failed hold NaN, inf or a quaternion of zeros: they are no poses. */
+ * matrices the nearest rotation. What is off by more than OFF is no rotation but another column. Records of an
+ * estimator that has failed hold NaN, inf or a quaternion of zeros: they are no poses. */
 #include "score/score.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@ typedef struct {
 
 /* ---- rotations ---- */
 
-/* R <- the nearest orthonormal matrix by Newton's iteration R <- (R + R^-T) / 2, which squares the distance: 1e-2, 1e-4,
- * 1e-8, rounding. R^-T is the cofactor matrix over det. */
+/* R <- the nearest orthonormal matrix by Newton's iteration R <- (R + R^-T) / 2, which squares the distance: 1e-2,
+ * 1e-4, 1e-8, rounding. R^-T is the cofactor matrix over det. */
 static void nearest_rotation(double R[9])
 {
     for (int step = 0; step < 5; step++) {
