@@ -65,10 +65,10 @@ static ct_status take_line(reader *r, int32_t begin, int32_t end, ct_err *err)
     if (begin == end || c->text[begin] == '#' || c->text[begin] == ';') return CT_OK;
     if (c->text[begin] == '[' && (begin == line || r->value < 0 || !is_row(c->text + begin, (size_t)(end - begin))))
         return take_section(r, begin, end, err);
-    for (sign = begin; sign < end && c->text[sign] != '=' && c->text[sign] != ':';) sign++;
-    if (sign == end) {
-        if (begin > line && r->value >= 0)
-            return ct__config_split(c, r->value, begin, value_end(c->text, begin, end), err);
+    const int32_t stop = value_end(c->text, begin, end);
+    for (sign = begin; sign < stop && c->text[sign] != '=' && c->text[sign] != ':';) sign++;
+    if (sign == stop) {
+        if (begin > line && r->value >= 0) return ct__config_split(c, r->value, begin, stop, err);
         r->value = -1;
         return CT_OK;
     }
