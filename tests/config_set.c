@@ -1,4 +1,4 @@
-/* config_set.c: configuration files with numbers replaced, for check_config_python. Lines of stdin, fields between tabs:
+/* config_set.c: configuration files with numbers replaced, for check_config_python. Lines of stdin, fields by tabs:
  *     FORMAT IN OUT        reads IN
  *     KEY NUMBER ...       numbers for the places of a key, one each or one for all; none: they stay as they are
  *     (an empty line)      writes OUT, prints "ok" with the numbers that were there, or the sentence of a refusal */
