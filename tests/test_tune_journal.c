@@ -26,9 +26,8 @@ typedef struct {
 
 static ct_tune_outcome outcome_of(int32_t log, int32_t repeat, const double value[N], int64_t rows)
 {
-    ct_tune_outcome o = {.poses = rows / 3, .lost = log, .translation = value[0], .rotation = NAN, .rpe_translation = value[0] / 2,
-                         .rpe_rotation = NAN, .nees = 1,
-                         .seconds = 0.5 * repeat};
+    ct_tune_outcome o = {.poses = rows / 3, .lost = log, .translation = value[0], .rotation = NAN,
+                         .rpe_translation = value[0] / 2, .rpe_rotation = NAN, .nees = 1, .seconds = 0.5 * repeat};
     o.end = (ct_tune_end)((int64_t)fabs(17 * value[0] + repeat) % CT_TUNE_END_COUNT);
     if (o.end != CT_TUNE_DONE) {
         char text[100];

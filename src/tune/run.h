@@ -117,4 +117,82 @@ void ct__kill_descendants(void);
 /* Sum of the resident sets of a process and its descendants, bytes. */
 int64_t ct__resident_bytes(pid_t root);
 
+/* ---- Templates -------------------------------------------------------------------------------- */
+
+/* What placeholders stand for in one run. Paths are absolute. */
+typedef struct {
+    const ct_tuning   *tuning;
+    const char        *here;     /* what relative paths are relative to: the present folder when the queue was made */
+    int32_t            log, repeat;
+    const double      *value;
+    const char        *folder, *estimate;
+    const char *const *file;     /* of tuning->file: the copies                               */
+} ct__scope;
+
+/* Append a template with its placeholders replaced. CT_E_ARGUMENT: one that is not known, or a brace that is open. */
+ct_status ct__expand(const ct__scope *scope, const char *words, ct__text *out, ct_err *err);
+/* Append a path, made absolute. */
+void ct__put_path(const char *here, const char *path, ct__text *out);
+
+/* The program of a command: *path <- the file, absolute; of `shell` /bin/sh. A name without a slash is searched in
+ * PATH, then in the tuning's folder; others are relative to that folder. CT_E_ARGUMENT: there is none, or it is not
+ * executable. NULL: the name has placeholders. For the caller to free. */
+ct_status ct__tuning_program(const ct_tuning *tuning, const ct__tune_words *command, char **path, ct_err *err);
+/* Is the word one that stands for a file in the tuning's folder, such as a script? Then *path is the file, absolute;
+ * else NULL. For the caller to free. */
+ct_status ct__tuning_script(const ct_tuning *tuning, const char *word, char **path, ct_err *err);
+
+/* tuning->digest <- the digest of command, environment, contents of programs, scripts, files, logs and truths, limits,
+ * and of how estimates are compared. CT_E_IO: a file cannot be read. */
+ct_status ct__tuning_take_digest(ct_tuning *tuning, ct_err *err);
+
+/* ---- Folders ---------------------------------------------------------------------------------- */
+
+/* Remove a file or a folder with all that is in it; links are not followed. Failures are left. */
+void ct__remove_tree(const char *path);
+/* Make a folder with those above it. */
+ct_status ct__make_folders(const char *path, ct_err *err);
+/* "folder/name"; NULL: no memory. */
+char *ct__join_path(const char *folder, const char *name);
+/* Plain writing: what a killed process leaves is removed with its folder. */
+ct_status ct__write_plain(const char *path, const void *bytes, size_t size, ct_err *err);
+
+/* The name of a tuning's file in a folder: its own, or with the name it has in `files` before it if another file is
+ * called the same. For the caller to free; NULL: no memory. */
+char *ct__copy_name(const ct_tuning *tuning, int32_t file);
+/* The user's files with values, into a folder that is there. whole 1: replaced as ct_file_replace does. */
+ct_status ct__write_files(const ct_tuning *tuning, const double value[], const char *folder, int whole, ct_err *err);
+
+/* ---- Comparison ------------------------------------------------------------------------------- */
+
+/* Of one log: its truth, and the sites that all estimates are compared at. They are those of the first estimate, in the
+ * order of requests, that can be compared; it is kept in a file, so that a resumed tuning has the same. */
+typedef struct {
+    char          *first; /* path of that file                                     */
+    ct_trajectory *truth;
+    ct_sites      *sites; /* NULL: not yet                                         */
+    int64_t        rows;  /* of the residuals; 0: not yet                          */
+} ct__log_sites;
+
+ct_status ct__sites_open(const ct_tuning *tuning, int32_t log, const char *folder, const char *here,
+                         ct__log_sites *sites, ct_err *err);
+void      ct__sites_close(ct__log_sites *sites);
+
+/* The trajectory that a run wrote; *out NULL: outcome->end and message say why. */
+ct_status ct__estimate_read(const ct_tuning *tuning, const char *path, ct_trajectory **out, ct_tune_outcome *outcome,
+                            ct_err *err);
+/* Residuals of an estimate; makes the sites if there are none. A status is of this process: no memory, a full disk. */
+ct_status ct__estimate_compare(const ct_tuning *tuning, ct__log_sites *sites, const ct_trajectory *estimate,
+                               ct_tune_outcome *outcome, ct_err *err);
+/* Residuals that a scoring command printed. */
+ct_status ct__score_read(ct__log_sites *sites, const ct__output *printed, ct_tune_outcome *outcome, ct_err *err);
+
+/* Ends an outcome: end, and the sentence as its message. */
+ct_status ct__outcome_end(ct_tune_outcome *outcome, ct_tune_end end, ct_err *err, const char *fmt, ...) CT_PRINTF(4, 5);
+/* Appends the last lines of what a program wrote to a message: of stderr, or stdout where that is empty. */
+ct_status ct__outcome_quote(ct_tune_outcome *outcome, const ct__report *report, ct_err *err);
+/* The end of a program that did not end well; 1 if it did. */
+int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *program,
+                          ct_tune_outcome *outcome, ct_status *status, ct_err *err);
+
 #endif

@@ -1,0 +1,321 @@
+/* queue_local.c: runs as processes of this machine, one in each slot.
+ *
+ * One thread. Waiting is poll on the sockets of supervisors. Runs are kept in the order of requests, because sites are
+ * those of the first estimate in that order: an estimate of a log without sites is held until earlier runs of that log
+ * have ended. */
+#define _GNU_SOURCE
+#include "tune/queue.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void ct__run_free(ct__run *run)
+{
+    for (char **at = run->file; at && *at; at++) free(*at);
+    free(run->file);
+    free(run->value);
+    free(run->folder);
+    free(run->estimate);
+    free(run->command);
+    ct__report_free(&run->report);
+    ct_trajectory_free(run->trajectory);
+    ct_tune_outcome_free(&run->outcome);
+    free(run);
+}
+
+static int is_server(const ct__local *q) { return q->tuning->server.count > 0; }
+
+/* ---- A run goes on ---------------------------------------------------------------------------- */
+
+static ct__log_sites *sites_of(ct__local *q, const ct__run *run) { return &q->sites[run->log]; }
+
+/* The run has its outcome. */
+static ct_status end_run(ct__local *q, ct__run *run, ct_err *err)
+{
+    ct_trajectory_free(run->trajectory);
+    run->trajectory = NULL;
+    run->state = CT__RUN_ENDED;
+    if (run->outcome.end != CT_TUNE_DONE) CT_TRY(ct__outcome_quote(&run->outcome, &run->report, err));
+    ct__folder_settle(q, run, 0);
+    return CT_OK;
+}
+
+/* Compare estimates that are held and need not be. */
+static ct_status release_held(ct__local *q, int32_t log, ct_err *err)
+{
+    for (ct__run *run = q->first; run; run = run->next) {
+        if (run->log != log || run->state == CT__RUN_ENDED) continue;
+        const int known = q->sites[log].rows > 0;
+        if (run->state == CT__RUN_HELD) {
+            if (run->trajectory)
+                CT_TRY(ct__estimate_compare(q->tuning, sites_of(q, run), run->trajectory, &run->outcome, err));
+            else CT_TRY(ct__score_read(sites_of(q, run), &run->report.out, &run->outcome, err));
+            CT_TRY(end_run(q, run, err));
+        } else if (!known) return CT_OK; /* an earlier run may have the first estimate */
+    }
+    return CT_OK;
+}
+
+static ct_status open_sites(ct__local *q, const ct__run *run, ct_err *err)
+{
+    ct__log_sites *sites = sites_of(q, run);
+    return sites->first ? CT_OK : ct__sites_open(q->tuning, run->log, q->folder, q->here, sites, err);
+}
+
+/* The program of a run ended well: its estimate is read, or scored. */
+static ct_status after_program(ct__local *q, ct__slot *slot, ct_err *err)
+{
+    ct__run *run = slot->run;
+    if (q->tuning->score.count) {
+        run->state = CT__RUN_SCORE;
+        ct__report_free(&run->report);
+        ct__child *child = is_server(q) ? &slot->scorer : &slot->child;
+        if (!child->supervisor) CT_TRY(ct__child_open(child, 0, err));
+        return ct__run_start(q, run, child, &q->tuning->score, q->score_program, err);
+    }
+    slot->run = NULL;
+    CT_TRY(open_sites(q, run, err));
+    CT_TRY(ct__estimate_read(q->tuning, run->estimate, &run->trajectory, &run->outcome, err));
+    run->state = CT__RUN_HELD;
+    if (!run->trajectory) CT_TRY(end_run(q, run, err));
+    return release_held(q, run->log, err);
+}
+
+static ct_status after_failure(ct__local *q, ct__slot *slot, ct_err *err)
+{
+    ct__run *run = slot->run;
+    slot->run = NULL;
+    CT_TRY(end_run(q, run, err));
+    CT_TRY(open_sites(q, run, err));
+    return release_held(q, run->log, err);
+}
+
+/* The supervisor of a slot has a report. */
+static ct_status take_report(ct__local *q, ct__slot *slot, ct_err *err)
+{
+    ct__run  *run = slot->run;
+    ct_status status;
+    ct__child *child = is_server(q) ? &slot->scorer : &slot->child;
+    CT_TRY(ct__child_report(child, &run->report, err));
+    const int   was_score = run->state == CT__RUN_SCORE;
+    const char *program = was_score ? q->score_program : q->program;
+    const int   well = ct__outcome_of_report(q->tuning, &run->report, program ? program : "the program", &run->outcome,
+                                             &status, err);
+    if (run->report.end == CT__CHILD_LOST) ct__child_close(child);
+    CT_TRY(status);
+    if (!well) return after_failure(q, slot, err);
+    if (!was_score) return after_program(q, slot, err);
+    slot->run = NULL;
+    CT_TRY(open_sites(q, run, err));
+    run->state = CT__RUN_HELD;
+    return release_held(q, run->log, err);
+}
+
+static ct_status begin(ct__local *q, ct__slot *slot, ct__run *run, ct_err *err)
+{
+    CT_TRY(ct__run_prepare(q, run, err));
+    run->state = CT__RUN_PROGRAM;
+    slot->run = run;
+    if (is_server(q)) return ct__server_ask(q, slot, err);
+    if (!slot->child.supervisor) CT_TRY(ct__child_open(&slot->child, 0, err));
+    return ct__run_start(q, run, &slot->child, &q->tuning->command, q->program, err);
+}
+
+/* Runs that wait go to free slots. */
+static ct_status begin_waiting(ct__local *q, ct_err *err)
+{
+    int free_slot = 0;
+    for (ct__run *run = q->first; run; run = run->next) {
+        if (run->state != CT__RUN_WAITING) continue;
+        while (free_slot < q->slots && q->slot[free_slot].run) free_slot++;
+        if (free_slot == q->slots) return CT_OK;
+        CT_TRY(begin(q, &q->slot[free_slot], run, err));
+    }
+    return CT_OK;
+}
+
+/* ---- The interface ---------------------------------------------------------------------------- */
+
+static ct_status submit(void *user, const ct_tune_request *request, ct_err *err)
+{
+    ct__local    *q = user;
+    const int32_t n = q->tuning->problem.parameters;
+    if (request->log < 0 || request->log >= q->tuning->problem.logs || request->repeat < 0)
+        return ct_fail(err, CT_E_ARGUMENT, "a run of log %ld, repetition %ld: there are %ld logs", (long)request->log,
+                       (long)request->repeat, (long)q->tuning->problem.logs);
+    ct__run *run = ct__zalloc(1, sizeof *run);
+    double  *value = ct__zalloc(n, sizeof *value);
+    if (!run || !value) {
+        free(run);
+        free(value);
+        return ct__no_memory(err, "runs", 1);
+    }
+    memcpy(value, request->value, (size_t)n * sizeof *value);
+    *run = (ct__run){.ticket = request->ticket, .log = request->log, .repeat = request->repeat, .value = value};
+    run->outcome.translation = run->outcome.rotation = run->outcome.nees = NAN;
+    run->outcome.rpe_translation = run->outcome.rpe_rotation = NAN;
+    ct__run **last = &q->first;
+    while (*last) last = &(*last)->next;
+    *last = run;
+    return begin_waiting(q, err);
+}
+
+/* Takes the first ended run out of the list. */
+static int take_ended(ct__local *q, int64_t *ticket, ct_tune_outcome *outcome)
+{
+    for (ct__run **at = &q->first; *at; at = &(*at)->next) {
+        ct__run *run = *at;
+        if (run->state != CT__RUN_ENDED) continue;
+        *at = run->next;
+        *ticket = run->ticket;
+        *outcome = run->outcome;
+        run->outcome = (ct_tune_outcome){0};
+        ct__run_free(run);
+        return 1;
+    }
+    return 0;
+}
+
+/* What a slot waits for: a report, or its server. The number of descriptors. */
+static int watch(const ct__local *q, const ct__slot *slot, struct pollfd fd[2])
+{
+    if (!slot->run) return 0;
+    const int served = is_server(q) && slot->run->state == CT__RUN_PROGRAM;
+    const int scored = is_server(q) && slot->run->state == CT__RUN_SCORE;
+    fd[0] = (struct pollfd){scored ? slot->scorer.socket : slot->child.socket, POLLIN, 0};
+    if (served) fd[1] = (struct pollfd){slot->child.from, POLLIN, 0};
+    return served ? 2 : 1;
+}
+
+static ct_status go_on(ct__local *q, ct__slot *slot, int readable, ct_err *err)
+{
+    int ended = 0, well = 0;
+    if (!is_server(q) || slot->run->state == CT__RUN_SCORE) return readable ? take_report(q, slot, err) : CT_OK;
+    if (readable) CT_TRY(ct__server_hear(q, slot, &ended, &well, err));
+    else if (ct_now_s() >= slot->deadline) {
+        CT_TRY(ct__server_late(q, slot, err));
+        ended = 1;
+    }
+    if (!ended) return CT_OK;
+    return well ? after_program(q, slot, err) : after_failure(q, slot, err);
+}
+
+/* Wait until a run goes on. *any 0: the time has come, a signal did, or nothing is under way. */
+static ct_status wait_reports(ct__local *q, double until, int *any, ct_err *err)
+{
+    nfds_t count = 0;
+    for (int i = 0; i < q->slots; i++) {
+        count += (nfds_t)watch(q, &q->slot[i], &q->poll[count]);
+        if (q->slot[i].run && is_server(q)) until = fmin(until, q->slot[i].deadline);
+    }
+    const double left_ms = fmin(fmax(0, ceil(1e3 * (until - ct_now_s()))), 1e9);
+    *any = count > 0;
+    if (!count) return CT_OK;
+    const int n = poll(q->poll, count, (int)left_ms);
+    if (n < 0 && errno != EINTR) return ct_fail(err, CT_E_IO, "waiting for runs fails: %s", strerror(errno));
+    *any = n > 0;
+    count = 0;
+    for (int i = 0; i < q->slots; i++) {
+        struct pollfd scratch[2];
+        const int     had = watch(q, &q->slot[i], scratch);
+        int           readable = 0;
+        for (int k = 0; n > 0 && k < had; k++) readable |= q->poll[count + (nfds_t)k].revents;
+        count += (nfds_t)had;
+        if (had) CT_TRY(go_on(q, &q->slot[i], readable, err));
+    }
+    return CT_OK;
+}
+
+static ct_status collect(void *user, double wait_s, int64_t *ticket, ct_tune_outcome *outcome, ct_err *err)
+{
+    ct__local   *q = user;
+    const double until = ct_now_s() + fmax(0, wait_s);
+    *ticket = -1;
+    *outcome = (ct_tune_outcome){0};
+    for (int any = 1;;) {
+        CT_TRY(begin_waiting(q, err));
+        if (take_ended(q, ticket, outcome) || !any) return CT_OK;
+        CT_TRY(wait_reports(q, until, &any, err));
+    }
+}
+
+static void abandon(void *user)
+{
+    ct__local *q = user;
+    for (int i = 0; i < q->slots; i++) {
+        ct__slot *slot = &q->slot[i];
+        ct__child_close(&slot->child);
+        ct__child_close(&slot->scorer);
+        ct__text_free(&slot->line);
+        slot->run = NULL;
+    }
+    while (q->first) {
+        ct__run *run = q->first;
+        q->first = run->next;
+        if (run->state != CT__RUN_ENDED) ct__folder_settle(q, run, 1);
+        ct__run_free(run);
+    }
+}
+
+static void free_local(void *user)
+{
+    ct__local *q = user;
+    if (!q) return;
+    if (q->slot) abandon(q);
+    for (int32_t i = 0; q->sites && i < q->tuning->problem.logs; i++) ct__sites_close(&q->sites[i]);
+    ct__lock_drop(&q->lock);
+    free(q->sites);
+    free(q->slot);
+    free(q->poll);
+    free(q->program);
+    free(q->score_program);
+    free(q->folder);
+    free(q->here);
+    free(q);
+}
+
+/* Folders, programs, room. */
+static ct_status open_local(ct__local *q, const ct_tuning_local *local, ct_err *err)
+{
+    const ct_tuning *t = q->tuning;
+    const long       processors = sysconf(_SC_NPROCESSORS_ONLN);
+    q->slots = local->jobs > 0 ? local->jobs : (int)CT_MAX(1, processors);
+    q->keep = local->keep;
+    q->slot = ct__zalloc(q->slots, sizeof *q->slot);
+    q->poll = ct__zalloc(2 * (int64_t)q->slots, sizeof *q->poll);
+    q->sites = ct__zalloc(t->problem.logs, sizeof *q->sites);
+    if (!q->slot || !q->poll || !q->sites) return ct__no_memory(err, "slots", q->slots);
+    CT_TRY(ct__make_folders(local->folder, err));
+    q->here = getcwd(NULL, 0);
+    q->folder = realpath(local->folder, NULL);
+    if (!q->here || !q->folder)
+        return ct_fail(err, ct__io_status(), "%s: its path cannot be found: %s", local->folder, strerror(errno));
+    CT_TRY(ct__tuning_program(t, t->server.count ? &t->server : &t->command, &q->program, err));
+    if (t->score.count) CT_TRY(ct__tuning_program(t, &t->score, &q->score_program, err));
+    return ct__folders_open(q, err);
+}
+
+ct_status ct_tuning_queue(ct_tuning *tuning, const ct_tuning_local *local, ct_tune_queue **out, ct_err *err)
+{
+    *out = NULL;
+    if (local->jobs < 0 || local->jobs > 4096)
+        return ct_fail(err, CT_E_ARGUMENT, "%d jobs: from 1 to 4096, or 0 for as many as processors", local->jobs);
+    ct__local     *q = ct__zalloc(1, sizeof *q);
+    ct_tune_queue *queue = ct__zalloc(1, sizeof *queue);
+    ct_status      status = q && queue ? CT_OK : ct__no_memory(err, "queues", 1);
+    if (status == CT_OK) {
+        q->tuning = tuning;
+        status = open_local(q, local, err);
+    }
+    if (status != CT_OK) {
+        free_local(q);
+        free(queue);
+        return status;
+    }
+    *queue = (ct_tune_queue){
+        .user = q, .slots = q->slots, .submit = submit, .collect = collect, .abandon = abandon, .free = free_local};
+    *out = queue;
+    return CT_OK;
+}

@@ -1,0 +1,183 @@
+/* run_digest.c: the digest of everything that a run depends on beside its request.
+ *
+ * It is of contents, not of paths or dates: a folder that is moved, or a log that is copied, keeps its runs. Names of
+ * logs do not count, but their order does, because a request has the number of its log. */
+#define _GNU_SOURCE
+#include "learn/digest.h"
+#include "tune/run.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct {
+    const ct_tuning *tuning;
+    uint64_t         h;
+    ct_status        status;
+    ct_err          *err;
+} digest;
+
+static void add(digest *d, const void *bytes, size_t size) { d->h = ct__digest(d->h, bytes, size); }
+
+static void add_text(digest *d, const char *text)
+{
+    const char none = 1;
+    if (text) add(d, text, strlen(text) + 1);
+    else add(d, &none, 1);
+}
+
+static void add_number(digest *d, double number) { add(d, &number, sizeof number); }
+
+static void add_file(digest *d, const char *path)
+{
+    char      buf[65536];
+    ssize_t   n = -1;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    uint64_t  size = 0;
+    while (fd >= 0 && ((n = read(fd, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR))) {
+        if (n > 0) add(d, buf, (size_t)n);
+        if (n > 0) size += (uint64_t)n;
+    }
+    add(d, &size, sizeof size);
+    if (n < 0) d->status = ct_fail(d->err, ct__io_status(), "%s: cannot be read: %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
+
+static int is_shown(const struct dirent *entry) { return entry->d_name[0] != '.'; }
+
+/* A file, or a folder (a bag of ROS 2) with the files in it. */
+static void add_content(digest *d, const char *path)
+{
+    struct stat     entry;
+    struct dirent **list = NULL;
+    if (d->status != CT_OK || !path) return;
+    if (stat(path, &entry) || !S_ISDIR(entry.st_mode)) {
+        add_file(d, path);
+        return;
+    }
+    const int count = scandir(path, &list, is_shown, by_name);
+    if (count < 0) d->status = ct_fail(d->err, ct__io_status(), "%s: cannot be read: %s", path, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        char *inside = ct__join_path(path, list[i]->d_name);
+        if (!inside) d->status = ct__no_memory(d->err, "file names", 1);
+        add_text(d, list[i]->d_name);
+        if (d->status == CT_OK && stat(inside, &entry) == 0 && S_ISREG(entry.st_mode)) add_file(d, inside);
+        free(inside);
+        free(list[i]);
+    }
+    free(list);
+}
+
+/* A command: its words, the program, and scripts that are words of it. */
+static void add_command(digest *d, const ct__tune_words *command)
+{
+    char *path = NULL;
+    add_number(d, command->count);
+    if (!command->count) return;
+    for (int32_t i = 0; i < command->count; i++) add_text(d, command->word[i]);
+    if (d->status == CT_OK) d->status = ct__tuning_program(d->tuning, command, &path, d->err);
+    if (d->status == CT_OK) add_content(d, path);
+    free(path);
+    const int shell = d->tuning->shell && command == &d->tuning->command;
+    for (int32_t i = 1; !shell && d->status == CT_OK && i < command->count; i++) {
+        d->status = ct__tuning_script(d->tuning, command->word[i], &path, d->err);
+        if (d->status == CT_OK) add_content(d, path);
+        free(path);
+    }
+}
+
+static void add_source(digest *d, const ct_source_options *s)
+{
+    add_number(d, s->format);
+    add_text(d, s->separator);
+    add_number(d, s->header);
+    for (int32_t i = 0; i < s->columns; i++) add_text(d, s->column[i]);
+    add_text(d, s->comment);
+    for (int32_t i = 0; i < s->missings; i++) add_text(d, s->missing[i]);
+    add_number(d, (double)s->skip);
+    add_text(d, s->topic);
+    add_text(d, s->each);
+    add_text(d, s->time);
+    add_text(d, s->where);
+    for (int32_t i = 0; i < 2 * s->constants; i++) add_text(d, s->constant[i]);
+}
+
+static void add_trajectory(digest *d, const ct_trajectory_options *o)
+{
+    add_source(d, &o->source);
+    for (int i = 0; i < 3; i++) add_text(d, o->position[i]);
+    for (int i = 0; i < 4; i++) add_text(d, o->quaternion[i]);
+    add_text(d, o->yaw);
+    for (int i = 0; i < 12; i++) add_text(d, o->matrix[i]);
+    for (int32_t i = 0; i < o->covariances; i++) add_text(d, o->covariance[i]);
+    add_number(d, o->covariances);
+    add_number(d, o->covariance_frame);
+    add_number(d, o->camera);
+    add_number(d, o->geodetic);
+    add_text(d, o->body);
+    add_number(d, o->estimate);
+}
+
+static void add_track(digest *d, const ct_track_options *o)
+{
+    const double number[] = {o->type, o->delta, o->delta_unit, o->translation, o->rotation, o->robust.kind,
+                             o->robust.width, o->lost, o->nees, o->align, o->gap_s, o->offset_s, o->skip_s};
+    add(d, number, sizeof number);
+}
+
+/* The user's files as they are, and where each parameter goes. */
+static void add_files(digest *d)
+{
+    const ct_tuning *t = d->tuning;
+    for (int32_t i = 0; i < t->files; i++) {
+        add_text(d, t->file[i].name);
+        add_content(d, t->file[i].path);
+    }
+    for (int32_t i = 0; i < t->places; i++) {
+        const ct__tune_place *p = &t->place[i];
+        const int32_t         numbers[] = {(int32_t)p->kind, p->parameter, p->file, p->place};
+        add(d, numbers, sizeof numbers);
+        add_text(d, p->name);
+    }
+    for (int32_t i = 0; i < t->problem.parameters; i++) add_text(d, t->parameter[i].name);
+}
+
+static void add_logs(digest *d)
+{
+    const ct_tuning *t = d->tuning;
+    for (int32_t i = 0; i < t->problem.logs; i++) {
+        const ct__tune_log *log = &t->log[i];
+        for (int32_t k = 0; k < log->files; k++) {
+            add_text(d, log->file_name[k]);
+            add_content(d, log->file_path[k]);
+        }
+        if (log->truth && log->truth[0]) add_content(d, log->truth);
+    }
+}
+
+ct_status ct__tuning_take_digest(ct_tuning *t, ct_err *err)
+{
+    digest d = {.tuning = t, .h = CT__DIGEST_SEED, .err = err};
+    add_text(&d, "covtune tuning 1");
+    add_number(&d, t->shell);
+    add_command(&d, &t->command);
+    add_command(&d, &t->server);
+    add_command(&d, &t->score);
+    for (int32_t i = 0; i < t->environment.count; i++) add_text(&d, t->environment.word[i]);
+    add_text(&d, t->estimate);
+    add_number(&d, t->time_limit_s);
+    add_number(&d, (double)t->memory_limit);
+    add_files(&d);
+    add_logs(&d);
+    add_trajectory(&d, &t->estimate_options);
+    add_trajectory(&d, &t->truth_options);
+    add_track(&d, &t->track);
+    if (d.status == CT_OK) t->digest = d.h;
+    return d.status;
+}
+
+uint64_t ct_tuning_digest(const ct_tuning *tuning) { return tuning->digest; }

@@ -1,0 +1,136 @@
+/* run_outcome.c: how a run ended, in a sentence and the last lines of what the program wrote. */
+#define _GNU_SOURCE
+#include "base/file.h"
+#include "base/json.h"
+#include "tune/run.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define QUOTE_LINES 20
+#define QUOTE_BYTES 2000
+
+ct_status ct__outcome_end(ct_tune_outcome *outcome, ct_tune_end end, ct_err *err, const char *fmt, ...)
+{
+    ct__text text = {0};
+    va_list  args;
+    va_start(args, fmt);
+    ct__text_vprintf(&text, fmt, args);
+    va_end(args);
+    outcome->end = end;
+    free(outcome->message);
+    outcome->message = NULL;
+    return ct__text_take(&text, &outcome->message, err);
+}
+
+/* The last lines of a program's output: at most QUOTE_LINES and QUOTE_BYTES. */
+static const char *last_lines(const ct__output *output, size_t *size)
+{
+    const char *end = output->bytes + output->kept, *at = end;
+    while (end > output->bytes && (end[-1] == '\n' || end[-1] == '\r')) end--;
+    at = end;
+    for (int lines = 0; at > output->bytes && end - at < QUOTE_BYTES; at--)
+        if (at[-1] == '\n' && ++lines == QUOTE_LINES) break;
+    *size = (size_t)(end - at);
+    return at;
+}
+
+/* Text as it is, other bytes as "?". */
+static void put_clean(ct__text *text, const char *at, size_t size)
+{
+    char copy[QUOTE_BYTES + 1];
+    memcpy(copy, at, size);
+    copy[size] = 0;
+    for (size_t i = 0; i < size;) {
+        const int n = copy[i] ? ct__json_sequence(copy + i) : 0;
+        if (n <= 0 || (n == 1 && (unsigned char)copy[i] < 32 && copy[i] != '\n' && copy[i] != '\t') || copy[i] == 127) {
+            ct__text_put(text, copy[i] == '\r' ? "" : "?");
+            i++;
+        } else {
+            ct__text_bytes(text, copy + i, (size_t)n);
+            i += (size_t)n;
+        }
+    }
+}
+
+ct_status ct__outcome_quote(ct_tune_outcome *outcome, const ct__report *report, ct_err *err)
+{
+    const ct__output *from = report->err.kept ? &report->err : &report->out;
+    ct__text          text = {0};
+    size_t            size = 0;
+    if (!from->kept || !outcome->message) return CT_OK;
+    const char *lines = last_lines(from, &size);
+    if (!size) return CT_OK;
+    ct__text_printf(&text, "%s. The last lines of its %s:\n", outcome->message,
+                    from == &report->err ? "stderr" : "stdout");
+    put_clean(&text, lines, size);
+    free(outcome->message);
+    outcome->message = NULL;
+    return ct__text_take(&text, &outcome->message, err);
+}
+
+static const char *signal_name(int number)
+{
+    static const struct {
+        int         number;
+        const char *name;
+    } NAMES[] = {{SIGABRT, "SIGABRT, abort"},          {SIGBUS, "SIGBUS, bad memory access"},
+                 {SIGFPE, "SIGFPE, division by zero"}, {SIGILL, "SIGILL, bad instruction"},
+                 {SIGINT, "SIGINT"},                   {SIGKILL, "SIGKILL: by somebody, or memory ran out"},
+                 {SIGPIPE, "SIGPIPE"},                 {SIGSEGV, "SIGSEGV, bad memory access"},
+                 {SIGTERM, "SIGTERM"},                 {SIGXCPU, "SIGXCPU, limit of processor time"},
+                 {SIGXFSZ, "SIGXFSZ, limit of file size"}};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (NAMES[i].number == number) return NAMES[i].name;
+    return "another signal";
+}
+
+/* Programs that cannot be started at all end tuning. */
+static ct_status not_started(const ct_tuning *tuning, const ct__report *report, const char *program, ct_err *err)
+{
+    const char *why = strerror(report->code);
+    if (report->step == CT__STEP_FOLDER)
+        return ct_fail(err, CT_E_IO, "%s: the program cannot be started in its working folder: %s", tuning->path, why);
+    if (report->step == CT__STEP_EXECUTE)
+        return ct_fail(err, CT_E_IO, "%s: %s cannot be executed: %s%s", tuning->path, program, why,
+                       report->code == ENOEXEC  ? "; does a script lack its first line, such as #!/usr/bin/env python3?"
+                       : report->code == ENOENT ? "; is the interpreter that its first line names there?"
+                                                : "");
+    return ct_fail(err, report->code == ENOMEM ? CT_E_MEMORY : CT_E_IO, "no process can be started: %s", why);
+}
+
+int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *program,
+                          ct_tune_outcome *outcome, ct_status *status, ct_err *err)
+{
+    char limit[32];
+    outcome->seconds += report->seconds;
+    outcome->code = report->code;
+    *status = CT_OK;
+    switch (report->end) {
+    case CT__CHILD_NOT_STARTED: *status = not_started(tuning, report, program, err); return 0;
+    case CT__CHILD_TIME:
+        *status = ct__outcome_end(outcome, CT_TUNE_TIME, err, "the program was stopped at its time limit of %s s",
+                                  ct__format_double(tuning->time_limit_s, limit));
+        break;
+    case CT__CHILD_MEMORY:
+        *status = ct__outcome_end(outcome, CT_TUNE_MEMORY, err,
+                                  "the program was stopped at its memory limit of %lld MB; it had %lld MB",
+                                  (long long)(tuning->memory_limit >> 20), (long long)(report->peak >> 20));
+        break;
+    case CT__CHILD_LOST:
+        *status = ct__outcome_end(outcome, CT_TUNE_CRASHED, err,
+                                  "the process that watches the program was killed: by the program, or the system ran "
+                                  "out of memory");
+        break;
+    default:
+        if (report->code == 0) return 1;
+        if (report->code > 0)
+            *status = ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "the program ended with exit code %d",
+                                      report->code);
+        else
+            *status = ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "the program ended by signal %d (%s)",
+                                      -report->code, signal_name(-report->code));
+    }
+    return 0;
+}
