@@ -82,7 +82,9 @@ static void test_the_format_is_told_by_placeholders_then_ending_then_content(voi
 {
     CHECK(detected("a.yaml", "q: {{q}}\n") == CT_CONFIG_TEMPLATE);
     CHECK(detected("a.yaml", "q: 1\n") == CT_CONFIG_YAML && detected("A.YML", "q: 1\n") == CT_CONFIG_YAML);
-    CHECK(detected("a.conf", "q =1\n") == CT_CONFIG_INI);
+    CHECK(detected("a.conf", "q =1\n") == CT_CONFIG_INI && detected("a.cfg", "{\"q\": 1}") == CT_CONFIG_JSON);
+    CHECK(detected("a", "<q/>") == CT_CONFIG_XML && detected("a.launch", "<q/>") == CT_CONFIG_XML);
+    CHECK(detected("a.toml", "q = 1") == CT_CONFIG_TOML && detected("a", "// c\n{}") == CT_CONFIG_JSON);
     CHECK(detected("a", "# c\n\nq = 1\n") == CT_CONFIG_INI && detected("a", "[s]\nq: 1\n") == CT_CONFIG_INI);
     CHECK(detected("a.txt", "# c\nq: 1\n") == CT_CONFIG_YAML &&
           detected("a.txt", "%YAML:1.0\n---\nq: 1\n") == CT_CONFIG_YAML);

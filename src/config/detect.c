@@ -56,6 +56,8 @@ int ct__config_detect(const char *name, const char *text, size_t size)
 {
     size_t begin, end, word[2];
     if (ct__config_next_placeholder(text, size, 0, &begin, &end, word)) return CT_CONFIG_TEMPLATE;
-    const int ending = by_ending(name);
-    return ending >= 0 ? ending : by_content(text, size);
+    const int ending = by_ending(name), content = by_content(text, size);
+    /* .conf and .cfg say little */
+    if (ending == CT_CONFIG_INI && (content == CT_CONFIG_XML || content == CT_CONFIG_JSON)) return content;
+    return ending >= 0 ? ending : content;
 }
