@@ -252,6 +252,42 @@ typedef enum {
       "{+subjects} against {-subjects}: multiplying the former and dividing the latter by up to 10, or the reverse, "  \
       "changes the loss by {change:.2g} % at most.",                                                                   \
       "change")                                                                                                        \
+    X(CT_FINDING_PARAMETER_WITHOUT_EFFECT, "parameter_without_effect", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,  \
+      "{subjects}: changed by a factor of {factor:.3g} (of the range of a linear one {share:.2g} %), it changes no "   \
+      "training log beyond the noise of the program. It keeps its start value. Does the program read it?",             \
+      "factor", "share")                                                                                               \
+    X(CT_FINDING_ESTIMATOR_NOISY, "estimator_noisy", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                  \
+      "The program is not deterministic: with the same parameters the loss varies by {share:.2g} % from run to run. "  \
+      "Models average over points, and the last ones are run {repeats:.0f} times.",                                    \
+      "share", "repeats")                                                                                              \
+    X(CT_FINDING_SEARCH_STUCK, "search_stuck", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,                             \
+      "The search is stuck at a loss of {loss:.4g}, {ratio:.3g} times that of the start. The model predicts a "        \
+      "decrease of {predicted:.2g} %, and no step has it. {subjects} should change most. Other start values may do "   \
+      "better.",                                                                                                       \
+      "loss", "ratio", "predicted")                                                                                    \
+    X(CT_FINDING_SEARCH_GLOBAL, "search_global", CT_SEVERITY_INFO, CT_TOPIC_OPTIMISATION,                              \
+      "The search was stuck at a loss of {before:.4g}. From {points:.0f} other points in the bounds it reached "       \
+      "{after:.4g}.",                                                                                                  \
+      "before", "points", "after")                                                                                     \
+    X(CT_FINDING_RUNS_FAILED, "runs_failed", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                       \
+      "{failed:.0f} of {runs:.0f} runs gave no estimate; {recovered:.0f} of them did when they were repeated. Steps "  \
+      "to such points were shortened. Most often: {subjects}.",                                                        \
+      "failed", "runs", "recovered")                                                                                   \
+    X(CT_FINDING_START_FAILS, "start_fails", CT_SEVERITY_ERROR, CT_TOPIC_START,                                        \
+      "The start values give no estimate on {subjects}. {points:.0f} other points were tried. The search began from "  \
+      "one that differs by a factor of up to {factor:.3g} (nan: none has estimates on all training logs).",            \
+      "points", "factor")                                                                                              \
+    X(CT_FINDING_FEW_RECORDINGS, "few_recordings", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                           \
+      "There are {recordings:.0f} training recordings, too few to hold them out. {parts:.0f} parts of their logs "     \
+      "were held out instead. Recordings are what is independent: errors on others may be larger.",                    \
+      "recordings", "parts")                                                                                           \
+    X(CT_FINDING_START_KEPT, "start_kept", CT_SEVERITY_INFO, CT_TOPIC_VALIDATION,                                      \
+      "The start values stay: on held-out logs the loss of the best other values is {ratio:.4g} times theirs "         \
+      "(standard error of the logarithm {error:.2g}). The data cannot tell that others are better.",                   \
+      "ratio", "error")                                                                                                \
+    X(CT_FINDING_NOT_HELD_OUT, "not_held_out", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                               \
+      "No log was held out: that the answer is better than the start values is said by the logs it was learned from.", \
+      NULL)                                                                                                            \
     X(CT_FINDING_SENSOR_UNITS, "sensor_units", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                                    \
       "{subjects}: measured values are {factor:.4g} times the true ones (standard error {error:.2g}), which is a "     \
       "unit of {unit:.6g}.",                                                                                           \

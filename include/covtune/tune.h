@@ -1,11 +1,11 @@
 /* covtune/tune.h: noise parameters of an estimator that is not covtune's, learned from its runs.
  *
- *     TUNE.yaml ─► tuning ─► queue of runs ─► residual vectors ─► method ─► held-out logs decide ─► the user's files
- *                ct_tuning    ct_tune_queue                        ct_tune
+ *     TUNE.yaml > tuning > queue of runs > residual vectors > method > held-out logs decide > the user's files
+ *                ct_tuning  ct_tune_queue                    ct_tune
  *
  * A run of the estimator maps parameter values and a log to a trajectory. Compared with the truth it is a residual
- * vector r whose half square sum is the loss (score.h). Nothing else is known of the estimator. Methods work on residual
- * vectors; runs are served by a queue, which may be processes of this machine (ct_tuning_queue), a journal in front of
+ * vector r whose half square sum is the loss (score.h). Nothing else is known of the estimator. Methods work on
+ * residual vectors; runs are served by a queue, which may be processes of this machine (ct_tuning_queue), a journal in front of
  * another queue (ct_tune_journal), ranks of a cluster, or functions of the caller:
  *
  *     ct_tuning *tuning;  ct_tune_queue *processes, *queue;  ct_tune_result result;

@@ -8,8 +8,9 @@ static ct_status check_numbers(const ct_tune_parameter *p, ct_err *err)
     if ((unsigned)p->quantity >= CT_QUANTITY_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "parameter %s: %d is not a quantity", p->name, (int)p->quantity);
     if (!isfinite(p->start) || !isfinite(p->lower) || !isfinite(p->upper))
-        return ct_fail(err, CT_E_ARGUMENT, "parameter %s: start and bounds must be finite numbers, found %g in [%g, %g]",
-                       p->name, p->start, p->lower, p->upper);
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "parameter %s: start and bounds must be finite numbers, found %g in [%g, %g]", p->name, p->start,
+                       p->lower, p->upper);
     if (p->log && !(p->lower > 0))
         return ct_fail(err, CT_E_ARGUMENT,
                        "parameter %s is searched in its logarithm, and its lower bound %g is not positive; give a "
@@ -98,7 +99,8 @@ static ct_status check_logs(const ct_tune_problem *problem, ct_err *err)
                 return ct_fail(err, CT_E_ARGUMENT, "two logs are called %s", problem->log[i].name);
         trains += !problem->log[i].test;
     }
-    if (!trains) return ct_fail(err, CT_E_ARGUMENT, "there is no log to learn from: all are test logs, or there are none");
+    if (!trains)
+        return ct_fail(err, CT_E_ARGUMENT, "there is no log to learn from: all are test logs, or there are none");
     return CT_OK;
 }
 

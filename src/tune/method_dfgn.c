@@ -12,22 +12,26 @@
 
 #include <math.h>
 
-#define FIRST_STEP   0.5   /* of a log variance: far above rounding and six digits of output                   */
+#define FIRST_STEP   2.0   /* of a log variance: far above rounding, six digits of output and most noise         */
 #define FIRST_RADIUS 3.0   /* a start ten times off is 2.3 away in every coordinate                            */
 #define MOST_RADIUS  8.0
 #define DAMPING      1e-4  /* of the mean curvature: a common factor on all variances does not change the loss  */
-#define KNOWN        1.0   /* distance within which points say what a direction does                           */
+#define SECOND_STEP  0.5   /* of the Jacobian that tells whether this is a minimum                             */
+#define REFRESHED    0.99  /* a gain of a percent since the last fresh Jacobian asks for another               */
+#define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
+#define MOST_BAD     2     /* steps without gain, then a fresh Jacobian                                        */
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
 typedef struct {
     ct__tuner        *t;
     int32_t           n;
     ct__linear_model  model;
-    ct__tune_point   *base;
-    double            radius;
+    ct__tune_point   *from, *base;
+    double            radius, predicted;
     double           *x, *s, *H, *work;
+    ct__tune_point  **first;     /* 2 n                                      */
+    double            fresh;     /* the loss where the last fresh Jacobian was taken; INFINITY: none since the start */
     int               bad;       /* steps in a row that did not gain         */
-    int               explored;  /* points in a row for the model alone      */
     int               small;     /* steps in a row that gained little        */
     ct_tune_stop      stop;
 } dfgn;
@@ -37,7 +41,8 @@ static ct_status begin(dfgn *d, ct_err *err)
     const int64_t n = d->n;
     CT_TRY(ct__model_new(d->n, 3 * d->n + 6, &d->model, err));
     d->x = ct__zalloc(2 * n + n * n + 2 * n * n + 8 * n, sizeof *d->x);
-    if (!d->x) return ct__no_memory(err, "parameters", n);
+    d->first = ct__zalloc(2 * n, sizeof *d->first);
+    if (!d->x || !d->first) return ct__no_memory(err, "parameters", n);
     d->s = d->x + n;
     d->H = d->s + n;
     d->work = d->H + n * n;
@@ -48,6 +53,7 @@ static void end(dfgn *d)
 {
     ct__model_free(&d->model);
     free(d->x);
+    free(d->first);
 }
 
 static void note_stop(dfgn *d)
@@ -94,24 +100,17 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
     return CT_OK;
 }
 
-/* A point in the direction that the model knows least, at a distance where it is linear. */
-static ct_status explore(dfgn *d)
+/* New points along all coordinates, near the base: a fresh Jacobian. */
+static ct_status refresh(dfgn *d, double step)
 {
-    const double length = CT_MIN(FIRST_STEP, CT_MAX(d->radius, 0.1));
-    ct__tune_point *p;
-    ct__model_weakest(&d->model, d->s);
-    double slope = 0;
-    for (int32_t i = 0; i < d->n; i++) slope += d->s[i] * d->model.g[i];
-    for (int32_t i = 0; i < d->n; i++) d->x[i] = d->base->x[i] - (slope > 0 ? length : -length) * d->s[i];
-    d->explored++;
-    CT_TRY(try_point(d, d->x, &p));
-    if (p == d->base) return CT_OK; /* the bounds do not let it go there */
-    if (!ct__is_done(p)) d->radius *= 0.5;
-    take_best(d, p);
-    return CT_OK;
+    ct_status status = ct__first_points(d->t, d->base, step, d->first);
+    d->fresh = d->base->loss;
+    for (int32_t k = 0; k < d->n && status == CT_OK; k++)
+        if (d->first[k]) take_best(d, d->first[k]);
+    d->radius = CT_MAX(d->radius, 1);
+    d->bad = d->small = 0;
+    return status;
 }
-
-static int knows_all(dfgn *d) { return !(ct__model_weakest(&d->model, d->work) > KNOWN); }
 
 /* The radius after a step that gained `gain` times what was predicted. */
 static void set_radius(dfgn *d, double gain, double size)
@@ -136,64 +135,82 @@ static ct_status take_step(dfgn *d, double predicted, double size)
     const double gain = (before - p->loss) / predicted;
     set_radius(d, gain, size);
     d->bad = gain < 0.1 ? d->bad + 1 : 0;
-    d->explored = 0;
     take_best(d, p);
     d->small = gain > 0 && before - p->loss <= d->t->options.relative * before ? d->small + 1 : 0;
     return CT_OK;
 }
 
-/* One step, or one point for the model. */
-static ct_status advance(dfgn *d)
+/* s <- the minimum of the model within the radius; its decrease and largest entry. */
+static ct_status minimise_model(dfgn *d, double *predicted, double *size)
 {
-    const ct_tune_options *o = &d->t->options;
-    double trace = 0, size = 0;
+    double trace = 0, largest = 0;
     CT_TRY(ct__model_fit(&d->model, d->t, d->base));
     for (int32_t i = 0; i < d->n; i++) trace += d->model.H[i * d->n + i] / d->n;
     memcpy(d->H, d->model.H, (size_t)(d->n * d->n) * sizeof *d->H);
     for (int32_t i = 0; i < d->n; i++) d->H[i * d->n + i] += DAMPING * trace + 1e-300;
-    const double predicted =
+    const double decrease =
         ct__bounded_quadratic(&d->t->c, d->H, d->model.g, d->base->x, d->radius, d->s, d->work);
-    for (int32_t i = 0; i < d->n; i++) size = CT_MAX(size, fabs(d->s[i]));
-    const int little = predicted <= 0.1 * o->relative * d->base->loss || d->small > 1, short_ = size <= o->step;
-    if (little || short_ || d->bad > 1) {
-        if (d->explored < d->n && !knows_all(d)) {
-            d->bad = 0;
-            return explore(d);
-        }
-        if (little || short_) {
-            d->stop = !little && d->radius <= o->step ? CT_TUNE_STOP_STUCK
-                      : little                        ? CT_TUNE_STOP_LOSS
-                                                      : CT_TUNE_STOP_STEP;
-            return CT_OK;
-        }
+    for (int32_t i = 0; i < d->n; i++) largest = CT_MAX(largest, fabs(d->s[i]));
+    if (predicted) *predicted = decrease;
+    if (size) *size = largest;
+    return CT_OK;
+}
+
+/* One step, or a fresh Jacobian, or the end. */
+static ct_status advance(dfgn *d)
+{
+    const ct_tune_options *o = &d->t->options;
+    double predicted, size;
+    CT_TRY(minimise_model(d, &predicted, &size));
+    const double least = fmax(0.1 * o->relative * d->base->loss, NOISE * d->t->noise_loss);
+    const int little = predicted <= least || d->small > 1, end = size <= o->step;
+    d->predicted = predicted;
+    if (little || end || d->bad > MOST_BAD) {
+        if (!(d->base->loss > REFRESHED * d->fresh)) return refresh(d, SECOND_STEP);
+        if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
+        else if (end) d->stop = d->radius <= o->step ? CT_TUNE_STOP_STUCK : CT_TUNE_STOP_STEP;
+        if (d->stop) return CT_OK;
     }
     return take_step(d, predicted, size);
 }
 
+/* With noise the smallest loss is that of a lucky run. The minimum of the model and the base are run several times. */
+static ct_status settle(dfgn *d)
+{
+    const int32_t repeats = ct__last_repeats(d->t);
+    ct__tune_point *pair[2] = {d->base, NULL};
+    if (!(d->t->noise > 0) || d->t->cancelled) return CT_OK;
+    CT_TRY(minimise_model(d, NULL, NULL));
+    for (int32_t i = 0; i < d->n; i++) d->x[i] = d->base->x[i] + d->s[i];
+    CT_TRY(ct__point_at(d->t, d->x, &pair[1]));
+    CT_TRY(ct__evaluate(d->t, 2, pair, CT__TRAIN, repeats));
+    if (!d->t->cancelled && ct__is_done(pair[1]) && pair[1]->loss < d->base->loss) d->base = pair[1];
+    return CT_OK;
+}
+
 static ct_status run(dfgn *d)
 {
-    ct__tune_point **first = ct__zalloc(2 * (int64_t)d->n, sizeof *first);
-    if (!first) return ct__no_memory(d->t->err, "parameters", d->n);
-    const ct_status status = ct__first_points(d->t, d->base, FIRST_STEP, first);
-    for (int32_t k = 0; k < d->n && status == CT_OK; k++)
-        if (first[k]) take_best(d, first[k]);
-    free(first);
-    CT_TRY(status);
+    CT_TRY(refresh(d, FIRST_STEP));
+    if (d->t->cancelled) return CT_OK;
+    CT_TRY(ct__find_effects(d->t, d->from, d->first));
+    d->fresh = INFINITY;
+    d->radius = FIRST_RADIUS;
     note_stop(d);
     while (d->stop == CT_TUNE_STOP_NONE) {
         CT_TRY(advance(d));
         note_stop(d);
     }
-    return CT_OK;
+    return settle(d);
 }
 
 ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop)
 {
-    dfgn      d = {.t = t, .n = t->c.n, .base = from, .radius = FIRST_RADIUS};
+    dfgn      d = {.t = t, .n = t->c.n, .from = from, .base = from, .radius = FIRST_RADIUS};
     ct_status status = begin(&d, t->err);
     if (status == CT_OK) status = run(&d);
     *answer = d.base;
     *stop = d.stop;
+    if (status == CT_OK && d.stop == CT_TUNE_STOP_STUCK) status = ct__note_stuck(t, d.base, d.predicted, d.s);
     end(&d);
     return status;
 }

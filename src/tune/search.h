@@ -105,6 +105,7 @@ typedef struct {
     double           noise;       /* |r - E r|^2 of one run of all training logs        */
     double           noise_loss;  /* standard deviation of the loss of a point, one run */
     int              retried, recovered; /* failed runs that were repeated; with success */
+    int              effects_known;      /* coordinates without effect are held          */
     const char      *phase;
     int64_t          running;
     double           start_s;
@@ -156,13 +157,36 @@ void ct__model_add(const ct__linear_model *model, int32_t log, int64_t from, int
 /* The direction that the points say least about, a unit vector, and the distance at which they say it. */
 double ct__model_weakest(const ct__linear_model *model, double *direction);
 
+/* ---- Before the search ------------------------------------------------------------------------ */
+
+/* *first <- the start, or a point near it that has estimates on all training logs; NULL: none was found. */
+ct_status ct__find_first(ct__tuner *t, ct__tune_point **first);
+/* Runs p again: t->noise, t->noise_loss, result->noise. */
+ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p);
+/* Runs of the last points of a search: more than one if the program has noise. */
+int32_t ct__last_repeats(const ct__tuner *t);
+/* Holds coordinates that change nothing; point[k] differs from `from` in coordinate k. With a finding for each. */
+ct_status ct__find_effects(ct__tuner *t, const ct__tune_point *from, ct__tune_point **point);
+
 /* ---- Methods ---------------------------------------------------------------------------------- */
 
 /* point[k] <- from and `step` along coordinate k, evaluated in one batch; where that fails on the other side, then
  * nearer. NULL or not done: none was found, or the coordinate is held. point: room for 2 n. */
 ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step, ct__tune_point **point);
 
+/* tune_findings.c: runs that failed. */
+ct_status ct__note_failures(ct__tuner *t);
+/* A finding: stuck at p, where a model predicts that decrease along s. */
+ct_status ct__note_stuck(ct__tuner *t, const ct__tune_point *p, double predicted, const double *s);
+
 /* Each begins at `from`, which has been evaluated with success, and leaves its answer in *answer. */
 ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+
+/* ---- After the search ------------------------------------------------------------------------- */
+
+/* held_out.c: *answer <- the candidate that held-out logs choose; result->candidate. */
+ct_status ct__choose_held_out(ct__tuner *t, ct__tune_point *best, ct__tune_point **answer);
+/* tune_error_bars.c: result->standard_error, result->sensitivity at the answer. */
+ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point *answer);
 
 #endif

@@ -84,21 +84,27 @@ static ct_status compare(ct__tuner *t, ct__tune_point *answer)
 
 static ct_status run(ct__tuner *t)
 {
-    ct__tune_point *answer = NULL;
+    ct__tune_point *answer = NULL, *first = NULL;
     ct_tune_result *r = t->result;
     for (int32_t k = 0; k < t->c.n; k++) t->c.work[k] = 0;
     CT_TRY(ct__point_at(t, t->c.work, &t->start));
     answer = t->start;
     CT_TRY(ct__evaluate(t, 1, &t->start, CT__TRAIN, t->repeats));
     r->loss_start = t->start->loss;
-    if (!t->cancelled && ct__is_done(t->start) && t->c.n) {
+    CT_TRY(ct__find_first(t, &first));
+    if (!t->cancelled && first) CT_TRY(ct__find_noise(t, first));
+    if (!t->cancelled && first && t->c.n) {
         t->phase = "search";
-        CT_TRY(ct__tune_dfgn(t, t->start, &answer, &r->stop));
+        CT_TRY(ct__tune_dfgn(t, first, &answer, &r->stop));
     } else if (!t->cancelled) r->stop = t->c.n ? CT_TUNE_STOP_STUCK : CT_TUNE_STOP_NONE;
-    if (t->cancelled) r->stop = CT_TUNE_STOP_CANCELLED;
+    if (t->cancelled && t->best) answer = t->best;
     memcpy(r->best, answer->value, (size_t)r->parameters * sizeof *r->best);
+    if (!t->cancelled && ct__is_done(answer) && t->c.n) CT_TRY(ct__choose_held_out(t, answer, &answer));
+    CT_TRY(ct__tune_error_bars(t, answer));
     take_answer(t, answer);
-    return compare(t, answer);
+    CT_TRY(compare(t, answer));
+    if (t->cancelled) r->stop = CT_TUNE_STOP_CANCELLED;
+    return ct__note_failures(t);
 }
 
 ct_status ct_tune(const ct_tune_problem *problem, const ct_tune_options *options, ct_tune_queue *queue,

@@ -1,0 +1,280 @@
+/* held_out.c: which values are chosen: those of the start, the minimum, or minima under a prior towards the start.
+ *
+ * Candidates are compared on logs that they were not learned from. To learn again for every fold would cost as many
+ * runs as the search. The linear model of the residuals at the minimum p is known log by log, so a fold's answer is one
+ * Gauss-Newton step with the rows of the other logs,
+ *
+ *     p_-k minimises   1/2 |r + J (x - p)|^2 over the logs that are not held out + prior L / 2 |x|^2,
+ *
+ * x log variances from the start, L the loss at the minimum. One run of p_-k on the held-out logs tells its loss. The
+ * comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings; the
+ * start values stay unless they are beaten. With fewer recordings than three, parts of logs take their place. */
+#include "tune/search.h"
+#include "learn/learn.h"
+
+#include <math.h>
+
+#define LEAST_RECORDINGS 3   /* what candidates.c asks of a minimum of the loss                            */
+#define LEAST_PARTS      6   /* in all, where parts are held out                                           */
+#define DAMPING          1e-4
+#define RADIUS           3.0 /* of a fold's step from the minimum: the model holds near it                 */
+
+static const double PRIOR[] = {0.03, 0.003, 0};
+#define PRIORS ((int)(sizeof PRIOR / sizeof *PRIOR))
+
+/* What is held out together: rows of a training log. */
+typedef struct {
+    int32_t log;
+    int64_t from, to;
+    int     fold;
+} held_part;
+
+typedef struct {
+    ct__tuner        *t;
+    ct__tune_point   *best;
+    ct__linear_model  model;
+    int32_t           parts, recordings;
+    held_part        *part;
+    int               folds, candidates;
+    double            prior[CT_TUNE_CANDIDATES_MAX];
+    ct__tune_point  **point;  /* candidates x folds */
+    ct__scores        scores; /* per part           */
+    double           *H, *g, *s, *work;
+} held_out;
+
+/* group[log] <- the recording's number. */
+static int32_t number_recordings(const ct_tune_problem *problem, int32_t *group)
+{
+    int32_t count = 0;
+    for (int32_t l = 0; l < problem->logs; l++) {
+        group[l] = -1;
+        if (problem->log[l].test) continue;
+        const char *own = problem->log[l].recording ? problem->log[l].recording : problem->log[l].name;
+        for (int32_t k = 0; k < l && group[l] < 0; k++) {
+            const char *other = problem->log[k].recording ? problem->log[k].recording : problem->log[k].name;
+            if (!problem->log[k].test && !strcmp(own, other)) group[l] = group[k];
+        }
+        if (group[l] < 0) group[l] = count++;
+    }
+    return count;
+}
+
+static ct_status allocate(held_out *h, int32_t each)
+{
+    const int64_t n = h->t->c.n, parts = (int64_t)each * h->t->trains, folds = h->folds;
+    CT_TRY(ct__model_new(h->t->c.n, 3 * h->t->c.n + 6, &h->model, h->t->err));
+    h->part = ct__zalloc(parts, sizeof *h->part);
+    h->point = ct__zalloc(CT_TUNE_CANDIDATES_MAX * folds, sizeof *h->point);
+    h->scores.score = ct__zalloc(CT_TUNE_CANDIDATES_MAX * parts, sizeof *h->scores.score);
+    h->scores.group = ct__zalloc(parts, sizeof *h->scores.group);
+    h->scores.work = ct__zalloc(2 * parts, sizeof *h->scores.work);
+    h->H = ct__zalloc(3 * n * n + 10 * n, sizeof *h->H);
+    if (!h->part || !h->point || !h->scores.score || !h->scores.group || !h->scores.work || !h->H)
+        return ct__no_memory(h->t->err, "folds", folds);
+    h->g = h->H + n * n;
+    h->s = h->g + n;
+    h->work = h->s + n;
+    return CT_OK;
+}
+
+static void release(held_out *h)
+{
+    ct__model_free(&h->model);
+    ct__scores_free(&h->scores);
+    free(h->part);
+    free(h->point);
+    free(h->H);
+}
+
+/* Parts, their folds and groups. group: recordings of logs. */
+static void set_parts(held_out *h, int32_t each, const int32_t *group)
+{
+    const ct__tuner *t = h->t;
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        for (int32_t k = 0; !t->problem->log[l].test && k < each; k++) {
+            const int32_t i = h->parts++;
+            h->part[i] = (held_part){l, t->rows[l] * k / each, t->rows[l] * (k + 1) / each, 0};
+            h->part[i].fold = (each > 1 ? i : group[l]) % h->folds;
+            h->scores.group[i] = each > 1 ? 0 : group[l];
+        }
+    h->scores.n = h->parts;
+    h->scores.groups = each > 1 ? 1 : h->recordings;
+    h->scores.candidates = h->candidates;
+}
+
+/* x <- p_-fold under a prior; fold -1: from all logs. */
+static void fold_answer(held_out *h, int fold, double prior, double *x)
+{
+    const ct__coordinates *c = &h->t->c;
+    const int32_t n = c->n;
+    double weight = 0, trace = 0;
+    memset(h->H, 0, (size_t)(n * n) * sizeof *h->H);
+    memset(h->g, 0, (size_t)n * sizeof *h->g);
+    for (int32_t i = 0; i < h->parts; i++) weight += h->part[i].fold != fold;
+    for (int32_t i = 0; i < h->parts; i++)
+        if (h->part[i].fold != fold)
+            ct__model_add(&h->model, h->part[i].log, h->part[i].from, h->part[i].to,
+                          1 / (weight * (double)CT_MAX(1, h->part[i].to - h->part[i].from)), h->H, h->g, NULL);
+    for (int32_t i = 0; i < n; i++) trace += h->H[i * n + i] / n;
+    for (int32_t i = 0; i < n; i++) {
+        h->H[i * n + i] += DAMPING * trace + prior * h->best->loss + 1e-300;
+        h->g[i] += prior * h->best->loss * h->best->x[i];
+    }
+    ct__bounded_quadratic(c, h->H, h->g, h->best->x, prior > 0 ? 1e3 : RADIUS, h->s, h->work);
+    for (int32_t i = 0; i < n; i++) x[i] = h->best->x[i] + h->s[i];
+}
+
+/* Runs every fold's answer of every candidate on what it was not learned from. */
+static ct_status run_folds(held_out *h)
+{
+    ct__tuner *t = h->t;
+    const int64_t most = (int64_t)h->candidates * h->parts;
+    ct__tune_point **point = ct__zalloc(most, sizeof *point);
+    int32_t *log = ct__zalloc(most, sizeof *log);
+    int64_t  count = 0;
+    ct_status status = point && log ? CT_OK : ct__no_memory(t->err, "runs", most);
+    for (int k = 1; k < h->candidates && status == CT_OK; k++)
+        for (int f = 0; f < h->folds && status == CT_OK; f++) {
+            fold_answer(h, f, h->prior[k], t->c.work);
+            status = ct__point_at(t, t->c.work, &h->point[k * h->folds + f]);
+            for (int32_t i = 0; i < h->parts && status == CT_OK; i++) {
+                ct__tune_point *p = h->point[k * h->folds + f];
+                int known = h->part[i].fold != f || p->runs[h->part[i].log] > 0;
+                for (int64_t j = 0; j < count && !known; j++) known = point[j] == p && log[j] == h->part[i].log;
+                if (known) continue;
+                point[count] = p;
+                log[count++] = h->part[i].log;
+            }
+        }
+    if (status == CT_OK) status = ct__evaluate_log(t, count, point, log, ct__last_repeats(t));
+    free(point);
+    free(log);
+    return status;
+}
+
+static ct__score score_of(const held_out *h, const ct__tune_point *p, const held_part *part)
+{
+    const ct_tune_figures *f = &p->figures[part->log];
+    const int64_t rows = part->to - part->from;
+    double sum = 0;
+    if (!p->runs[part->log]) return (ct__score){INFINITY, NAN, NAN, 1};
+    if (rows == h->t->rows[part->log]) return (ct__score){f->loss, f->translation, f->rotation, 0};
+    for (int64_t i = part->from; i < part->to; i++) sum += p->residual[part->log][i] * p->residual[part->log][i];
+    return (ct__score){0.5 * sum / (double)CT_MAX(1, rows), NAN, NAN, 0};
+}
+
+static void fill_scores(held_out *h)
+{
+    for (int k = 0; k < h->candidates; k++)
+        for (int32_t i = 0; i < h->parts; i++) {
+            const ct__tune_point *p = k ? h->point[k * h->folds + h->part[i].fold] : h->t->start;
+            h->scores.score[k * h->parts + i] = score_of(h, p, &h->part[i]);
+        }
+}
+
+static void record(const held_out *h, const ct_choice *verdict, int chosen)
+{
+    ct_tune_result *r = h->t->result;
+    r->candidates = h->candidates;
+    r->recordings = h->recordings;
+    for (int k = 0; k < h->candidates; k++) {
+        const ct__paired d = ct__compare(&h->scores, k, 0, CT_METRIC_LOSS);
+        double sum = 0;
+        for (int32_t i = 0; i < h->parts; i++) sum += h->scores.score[k * h->parts + i].loss / h->parts;
+        r->candidate[k] = (ct_tune_candidate){
+            .prior = h->prior[k],
+            .heldout = sum,
+            .log_ratio = d.mean,
+            .log_ratio_error = d.error,
+            .translation_ratio = exp(ct__compare(&h->scores, k, 0, CT_METRIC_TRANSLATION).mean),
+            .rotation_ratio = exp(ct__compare(&h->scores, k, 0, CT_METRIC_ROTATION).mean),
+            .failed = ct__count_failed(&h->scores, k),
+            .chosen = k == chosen,
+            .verdict = verdict[k],
+        };
+    }
+}
+
+/* The best of the others, for the user who keeps the start values. */
+static ct_status note_kept(const held_out *h)
+{
+    const ct_tune_result *r = h->t->result;
+    int best = 1;
+    for (int k = 2; k < h->candidates; k++)
+        if (r->candidate[k].log_ratio < r->candidate[best].log_ratio) best = k;
+    const double value[] = {exp(r->candidate[best].log_ratio), r->candidate[best].log_ratio_error};
+    return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT, 2, value, h->t->err);
+}
+
+static ct_status decide(held_out *h, ct__tune_point **answer)
+{
+    ct__tuner *t = h->t;
+    ct_choice verdict[CT_TUNE_CANDIDATES_MAX];
+    CT_TRY(ct__model_fit(&h->model, t, h->best));
+    CT_TRY(run_folds(h));
+    if (t->cancelled) return CT_OK;
+    fill_scores(h);
+    const int chosen = ct__choose_candidate(&h->scores, 0, 0, 1, verdict);
+    record(h, verdict, chosen);
+    if (chosen == 0) {
+        *answer = t->start;
+        return note_kept(h);
+    }
+    *answer = h->best;
+    if (h->prior[chosen] == 0) return CT_OK;
+    fold_answer(h, -1, h->prior[chosen], t->c.work);
+    CT_TRY(ct__point_at(t, t->c.work, answer));
+    CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
+    if (!ct__is_done(*answer)) *answer = h->best;
+    return CT_OK;
+}
+
+/* The minimum under the prior that was asked for, without folds. */
+static ct_status without_folds(held_out *h, ct__tune_point **answer)
+{
+    ct__tuner *t = h->t;
+    *answer = h->best;
+    CT_TRY(ct_findings_add(&t->result->findings, CT_FINDING_NOT_HELD_OUT, 0, NULL, t->err));
+    if (!(t->options.prior > 0)) return CT_OK;
+    CT_TRY(ct__model_fit(&h->model, t, h->best));
+    fold_answer(h, -1, t->options.prior, t->c.work);
+    CT_TRY(ct__point_at(t, t->c.work, answer));
+    CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
+    if (!ct__is_done(*answer)) *answer = h->best;
+    return CT_OK;
+}
+
+static ct_status choose(held_out *h, const int32_t *group, ct__tune_point **answer)
+{
+    ct__tuner *t = h->t;
+    const int parts = h->recordings < LEAST_RECORDINGS;
+    const int32_t each = parts ? CT_MAX(2, (LEAST_PARTS + t->trains - 1) / t->trains) : 1;
+    h->folds = CT_MAX(1, CT_MIN(t->options.folds, parts ? each * t->trains : h->recordings));
+    CT_TRY(allocate(h, each));
+    set_parts(h, each, group);
+    if (t->options.folds < 2) return without_folds(h, answer);
+    h->prior[0] = NAN;
+    h->candidates = 1;
+    for (int k = 0; k < PRIORS && isnan(t->options.prior); k++) h->prior[h->candidates++] = PRIOR[k];
+    if (!isnan(t->options.prior)) h->prior[h->candidates++] = t->options.prior;
+    h->scores.candidates = h->candidates;
+    if (parts) {
+        const double value[] = {h->recordings, h->parts};
+        CT_TRY(ct_findings_add(&t->result->findings, CT_FINDING_FEW_RECORDINGS, 2, value, t->err));
+    }
+    return decide(h, answer);
+}
+
+ct_status ct__choose_held_out(ct__tuner *t, ct__tune_point *best, ct__tune_point **answer)
+{
+    held_out h = {.t = t, .best = best};
+    int32_t *group = ct__zalloc(t->problem->logs, sizeof *group);
+    if (!group) return ct__no_memory(t->err, "logs", t->problem->logs);
+    t->phase = "heldout";
+    h.recordings = t->result->recordings = number_recordings(t->problem, group);
+    *answer = best;
+    const ct_status status = choose(&h, group, answer);
+    release(&h);
+    free(group);
+    return status;
+}

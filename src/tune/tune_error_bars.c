@@ -1,0 +1,181 @@
+/* tune_error_bars.c: standard errors of the answer, and which parameter matters for which part of which log.
+ *
+ * The answer minimises a mean over independent clusters c (recordings; parts of logs), with gradients g_c and curvature
+ * H = J'J. Its covariance is the sandwich
+ *
+ *     H^-1 (sum of g_c g_c') H^-1 C / (C - 1),
+ *
+ * which holds whether or not residuals are white. With few recordings it is too small by chance, so the larger of two
+ * is taken: that of recordings, and that of eight parts of each log. Directions u that the data do not determine, such
+ * as a common factor on all variances, are left out: those with a standard error above ten times in variance. A
+ * parameter that lies mostly in such directions has none. */
+#include "tune/search.h"
+#include "base/eigen.h"
+
+#include <math.h>
+
+#define PARTS     8
+#define UNKNOWN   2.3  /* standard error of a log variance: a factor of ten                     */
+#define FLATTEST  1e-10
+
+typedef struct {
+    ct__tuner       *t;
+    ct__linear_model model;
+    int32_t          n, clusters;
+    double          *G;      /* n x n: sum of g_c g_c' of the clusters under way */
+    double          *g, *H;  /* n; n x n: of one cluster                         */
+    double          *V, *lambda, *A, *variance, *out;
+} bars;
+
+static ct_status begin(bars *b)
+{
+    const int64_t n = b->n;
+    CT_TRY(ct__model_new(b->n, 3 * b->n + 6, &b->model, b->t->err));
+    b->G = ct__zalloc(4 * n * n + 4 * n, sizeof *b->G);
+    if (!b->G) return ct__no_memory(b->t->err, "parameters", n);
+    b->H = b->G + n * n;
+    b->V = b->H + n * n;
+    b->A = b->V + n * n;
+    b->g = b->A + n * n;
+    b->lambda = b->g + n;
+    b->variance = b->lambda + n;
+    b->out = b->variance + n;
+    return CT_OK;
+}
+
+static void end(bars *b)
+{
+    ct__model_free(&b->model);
+    free(b->G);
+}
+
+static void add_cluster(bars *b)
+{
+    for (int32_t i = 0; i < b->n; i++)
+        for (int32_t j = 0; j < b->n; j++) b->G[i * b->n + j] += b->g[i] * b->g[j];
+    memset(b->g, 0, (size_t)b->n * sizeof *b->g);
+    b->clusters++;
+}
+
+static void add_rows(bars *b, int32_t log, int64_t from, int64_t to)
+{
+    const ct__tuner *t = b->t;
+    ct__model_add(&b->model, log, from, to, 1 / ((double)t->rows[log] * t->trains), b->H, b->g, NULL);
+}
+
+/* Gradients of recordings, or of parts. */
+static void gather(bars *b, int parts)
+{
+    const ct_tune_problem *problem = b->t->problem;
+    memset(b->G, 0, (size_t)(b->n * b->n) * sizeof *b->G);
+    memset(b->g, 0, (size_t)b->n * sizeof *b->g);
+    b->clusters = 0;
+    for (int32_t l = 0; l < problem->logs; l++) {
+        int first = 1;
+        const int64_t rows = b->t->rows[l];
+        if (problem->log[l].test) continue;
+        for (int k = 0; parts && k < PARTS; k++) {
+            add_rows(b, l, rows * k / PARTS, rows * (k + 1) / PARTS);
+            add_cluster(b);
+        }
+        const char *own = problem->log[l].recording ? problem->log[l].recording : problem->log[l].name;
+        for (int32_t k = 0; k < problem->logs && !parts; k++) {
+            const char *other = problem->log[k].recording ? problem->log[k].recording : problem->log[k].name;
+            if (problem->log[k].test || strcmp(own, other)) continue;
+            if (k < l) first = 0;
+            if (first) add_rows(b, k, 0, b->t->rows[k]);
+        }
+        if (!parts && first) add_cluster(b);
+    }
+}
+
+/* variance[k] <- of u_k' x, u_k the eigenvectors of H: the larger of both. */
+static void spread_of(bars *b)
+{
+    const int32_t n = b->n;
+    if (b->clusters < 2) return;
+    for (int32_t k = 0; k < n; k++) {
+        double sum = 0;
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = 0; j < n; j++) sum += b->V[i * n + k] * b->G[i * n + j] * b->V[j * n + k];
+        const double l = b->lambda[k] * b->lambda[k], factor = b->clusters / (b->clusters - 1.0);
+        b->variance[k] = fmax(b->variance[k], l > 0 ? sum / l * factor : INFINITY);
+    }
+}
+
+static void set_errors(bars *b)
+{
+    const ct__tuner *t = b->t;
+    const ct__coordinates *c = &t->c;
+    const int32_t n = b->n;
+    for (int32_t i = 0; i < n; i++) {
+        double sum = 0, unknown = 0;
+        for (int32_t k = 0; k < n; k++) {
+            const double load = b->V[i * n + k] * b->V[i * n + k];
+            if (!(b->variance[k] < UNKNOWN * UNKNOWN)) unknown += load;
+            else sum += load * b->variance[k];
+        }
+        const double own = unknown > 0.5 || ct__coordinates_held(c, i) ? INFINITY : sqrt(sum);
+        t->result->standard_error[c->parameter[i]] = c->power[i] != 0 ? own / fabs(c->power[i]) : own * c->scale[i];
+    }
+    for (int32_t i = 0; i < t->problem->parameters; i++) {
+        const ct_tune_parameter *p = &t->problem->parameter[i];
+        if (p->tie >= 0)
+            t->result->standard_error[i] = t->result->standard_error[p->tie] * (p->log ? 1 : fabs(p->factor));
+    }
+}
+
+/* Root mean squares of d r / d log value (d value of a linear parameter) over parts of training logs. */
+static ct_status set_sensitivities(bars *b)
+{
+    const ct__tuner *t = b->t;
+    const int32_t m = t->problem->parameters, n = b->n;
+    t->result->parts = PARTS;
+    t->result->sensitivity = ct__zalloc((int64_t)t->problem->logs * PARTS * m, sizeof(double));
+    if (!t->result->sensitivity) return ct__no_memory(t->err, "sensitivities", m);
+    for (int64_t i = 0; i < (int64_t)t->problem->logs * PARTS * m; i++) t->result->sensitivity[i] = NAN;
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        for (int part = 0; part < PARTS && !t->problem->log[l].test; part++) {
+            const int64_t from = t->rows[l] * part / PARTS, to = t->rows[l] * (part + 1) / PARTS;
+            double *s = t->result->sensitivity + ((int64_t)l * PARTS + part) * m;
+            memset(b->H, 0, (size_t)(n * n) * sizeof *b->H);
+            ct__model_add(&b->model, l, from, to, 1 / (double)CT_MAX(1, to - from), b->H, b->g, NULL);
+            for (int32_t k = 0; k < n; k++) {
+                const double power = t->c.power[k];
+                const double slope = sqrt(fmax(0, b->H[k * n + k]));
+                s[t->c.parameter[k]] = power != 0 ? slope * fabs(power) : slope / t->c.scale[k];
+            }
+            for (int32_t i = 0; i < m; i++)
+                if (t->problem->parameter[i].tie >= 0) s[i] = s[t->problem->parameter[i].tie];
+        }
+    return CT_OK;
+}
+
+static ct_status compute(bars *b, ct__tune_point *answer)
+{
+    const int32_t n = b->n;
+    CT_TRY(ct__model_fit(&b->model, b->t, answer));
+    if (b->model.count < 1) return CT_OK;
+    memcpy(b->A, b->model.H, (size_t)(n * n) * sizeof *b->A);
+    ct__eigen_symmetric(n, b->A, b->lambda, b->V);
+    for (int32_t k = 0; k < n; k++) {
+        b->variance[k] = 0;
+        if (!(b->lambda[k] > FLATTEST * b->lambda[n - 1])) b->variance[k] = INFINITY;
+    }
+    for (int parts = 0; parts < 2; parts++) {
+        gather(b, parts);
+        spread_of(b);
+    }
+    set_errors(b);
+    return set_sensitivities(b);
+}
+
+ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point *answer)
+{
+    bars b = {.t = t, .n = t->c.n};
+    if (!ct__is_done(answer) || !t->c.n) return CT_OK;
+    ct_status status = begin(&b);
+    if (status == CT_OK) status = compute(&b, answer);
+    end(&b);
+    return status;
+}

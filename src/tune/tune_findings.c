@@ -1,0 +1,39 @@
+/* tune_findings.c: facts about a search, as findings. */
+#include "tune/search.h"
+
+#include <math.h>
+
+#define NAMED 3 /* parameters that a finding names, at most */
+
+ct_status ct__note_stuck(ct__tuner *t, const ct__tune_point *p, double predicted, const double *s)
+{
+    const double value[] = {p->loss, p->loss / t->start->loss, 100 * predicted / p->loss};
+    double       below = INFINITY;
+    CT_TRY(ct_findings_add(&t->result->findings, CT_FINDING_SEARCH_STUCK, 3, value, t->err));
+    for (int k = 0; k < NAMED; k++) {
+        int32_t most = -1;
+        for (int32_t i = 0; i < t->c.n; i++)
+            if (fabs(s[i]) < below && (most < 0 || fabs(s[i]) > fabs(s[most]))) most = i;
+        if (most < 0 || s[most] == 0) break;
+        below = fabs(s[most]);
+        const int32_t i = t->c.parameter[most];
+        CT_TRY(ct_findings_add_subject(&t->result->findings, CT_SUBJECT_PARAMETER, i, s[most] > 0 ? 1 : -1,
+                                       t->problem->parameter[i].name, t->err));
+    }
+    return CT_OK;
+}
+
+ct_status ct__note_failures(ct__tuner *t)
+{
+    ct_tune_result *r = t->result;
+    int64_t failed = 0;
+    int     most = 1;
+    for (int i = 1; i < CT_TUNE_END_COUNT; i++) {
+        failed += r->failed[i];
+        if (r->failed[i] > r->failed[most]) most = i;
+    }
+    if (!failed) return CT_OK;
+    const double value[] = {(double)failed, (double)r->runs, t->recovered};
+    CT_TRY(ct_findings_add(&r->findings, CT_FINDING_RUNS_FAILED, 3, value, t->err));
+    return ct_findings_add_subject(&r->findings, CT_SUBJECT_CAUSE, -1, 0, ct_tune_end_name((ct_tune_end)most), t->err);
+}
