@@ -181,6 +181,14 @@ static void test_yaml_keeps_every_other_byte(void)
     static const char ROS[] = "'/**':\n  ros__parameters:\n    a.b: 1\n    'it''s': 2\n";
     CHECK_CHANGED(CT_CONFIG_YAML, ROS, "/**.ros__parameters.'a.b'", 0.5, "a.b: 1", "a.b: 0.5");
     CHECK_CHANGED(CT_CONFIG_YAML, ROS, "'/**'.ros__parameters.'it''s'", 0.5, ": 2", ": 0.5");
+    CHECK_CHANGED(CT_CONFIG_YAML, ROS, "/**.ros__parameters.a.b", 0.5, "a.b: 1", "a.b: 0.5");
+    static const char DOTS[] = "%YAML:1.0 # c\na.b: 1\t# tab\na: {b: 2}\nIMU.Noise.x: 3\n"
+                               "IMU.Noise: {y.z: [{p.q: 4}]}\n";
+    CHECK_CHANGED(CT_CONFIG_YAML, DOTS, "a.b", 9, "b: 2", "b: 9.0");
+    CHECK_CHANGED(CT_CONFIG_YAML, DOTS, "'a.b'", 9, "b: 1", "b: 9.0");
+    CHECK_CHANGED(CT_CONFIG_YAML, DOTS, "IMU.Noise.x", 9, "x: 3", "x: 9.0");
+    CHECK_CHANGED(CT_CONFIG_YAML, DOTS, "IMU.Noise.y.z[0].p.q", 9, "q: 4", "q: 9.0");
+    CHECK_NOT_FOUND(CT_CONFIG_YAML, DOTS, "IMU.Nois.x", CT_E_EMPTY, "there is no key \"IMU\"; the nearest is");
     CHECK_SET(CT_CONFIG_YAML, "q: !!float 1 # c\n", "q", 2.5, "q: !!float 2.5 # c\n");
     CHECK_SET(CT_CONFIG_YAML, "q: &a !!float '1'\n", "q", 2.5, "q: &a !!float '2.5'\n");
     CHECK_SET(CT_CONFIG_YAML, "- 1\n- - 2\n  - 3\n", "[1][1]", 9, "- 1\n- - 2\n  - 9.0\n");

@@ -8,7 +8,8 @@
  *     CT_TRY(ct_config_find(config, "ekf.ros__parameters.process_noise_covariance[diagonal]", &first, &count, err));
  *     CT_TRY(ct_config_write(config, count, place, value, &text, &size, err));
  *
- * Key paths. Keys of YAML, JSON, TOML: "noise.odom"; a key with a dot, bracket or quote is quoted: "'a.b'.q".
+ * Key paths. Keys of YAML, JSON, TOML: "noise.odom"; a key with a dot, bracket or quote is quoted: "'a.b'.q";
+ * quotes may be left out where there is no key "a".
  * Entries of a list: "cov[3]" (from 0), "cov[0, 7, 14]" (several places), "cov[2][3]" of nested lists, "cov[diagonal]"
  * (of n x n numbers in one list, or of nested lists), "cov[all]". "sensor[1].noise" is a table of an array of tables.
  * INI and files of key = value (RTKLIB's .conf): "section.key" or "key"; keys may have dots and dashes,

@@ -75,25 +75,58 @@ static ct_status no_such_key(const search *s, int32_t map, const ct__step *step)
                    s->c->name, line_of(s, map), so_far(s, 1, shown), line_of(s, base));
 }
 
+/* The first member with a key after `from` (-1: of all); -1: none. */
+static int32_t next_member(const ct_config *c, int32_t map, int32_t from, const char *key, size_t length)
+{
+    for (int32_t n = from < 0 ? c->node[map].first : c->node[from].next; n >= 0; n = c->node[n].next) {
+        const char *name = ct__config_key(c, n);
+        if (c->node[n].key >= 0 && !strncmp(name, key, length) && !name[length]) return n;
+    }
+    return -1;
+}
+
+/* The key of this step. Where a mapping has no key "a" but a key "a.b", the steps .a.b are that one: keys with dots
+ * need quotes only where they could mean another. */
+static const char *key_of(search *s, const ct__step *step, size_t *length)
+{
+    const ct__key_path *path = s->path;
+    const char *key = ct__key_path_name(path, step), *whole = path->text + step->begin;
+    const int32_t map = s->now.node[0];
+    const int dotted =
+        s->c->format == CT_CONFIG_YAML || s->c->format == CT_CONFIG_JSON || s->c->format == CT_CONFIG_TOML;
+    *length = strlen(key);
+    if (!dotted || s->c->node[map].type != CT__CONFIG_MAP || next_member(s->c, map, -1, key, *length) >= 0) return key;
+    for (int64_t k = path->steps - 1; k > s->at; k--) {
+        const size_t n = (size_t)(path->step[k].end - step->begin);
+        int keys = 1;
+        for (int64_t j = s->at; j <= k; j++) keys &= path->step[j].kind == CT__STEP_KEY;
+        if (!keys || next_member(s->c, map, -1, whole, n) < 0) continue;
+        s->at = k;
+        *length = n;
+        return whole;
+    }
+    return key;
+}
+
 /* A key of every node of the set. Of XML, all elements of that name. */
 static ct_status take_key(search *s, const ct__step *step)
 {
     const ct_config *c = s->c;
-    const char *key = ct__key_path_name(s->path, step);
+    size_t length;
+    const char *key = key_of(s, step, &length);
     char shown[CT__CONFIG_SHOWN];
     for (int64_t i = 0; i < s->now.count; i++) {
         const int32_t node = s->now.node[i];
-        int32_t found = -1;
         if (c->node[node].type == CT__CONFIG_ALIAS) return refuse_alias(s, node);
         if (c->node[node].type == CT__CONFIG_LIST)
             return refuse(s, node, 0, "is a list; which entry? [0] is the first");
         if (c->node[node].type == CT__CONFIG_SCALAR) return refuse(s, node, 0, "is a value and has no keys");
-        for (int32_t n = c->node[node].first; n >= 0; n = c->node[n].next) {
-            if (c->node[n].key < 0 || strcmp(ct__config_key(c, n), key)) continue;
-            if (found >= 0 && c->format != CT_CONFIG_XML && c->format != CT_CONFIG_TEMPLATE)
+        const int32_t found = next_member(c, node, -1, key, length);
+        for (int32_t n = found; n >= 0; n = next_member(c, node, n, key, length)) {
+            if (n != found && c->format != CT_CONFIG_XML && c->format != CT_CONFIG_TEMPLATE)
                 return ct_fail(s->err, CT_E_ARGUMENT, "%s:%d: the key %s is there twice: first in line %d", c->name,
                                line_of(s, n), so_far(s, 1, shown), line_of(s, found));
-            CT_TRY(ct__config_set_add(&s->next, found = n, s->err));
+            CT_TRY(ct__config_set_add(&s->next, n, s->err));
         }
         if (found < 0 && c->format != CT_CONFIG_XML) return no_such_key(s, node, step);
     }
