@@ -134,7 +134,8 @@ static void test_placeholders_are_replaced_wherever_they_are(void)
                                 "b(1.0e-09, 7.0);"));
     free(text);
     ct_config_free(c);
-    CHECK_NOT_FOUND(CT_CONFIG_TEMPLATE, TEXT, "q-odo", CT_E_EMPTY, "the nearest is \"q-odom\" in line 1");
+    CHECK_NOT_FOUND(CT_CONFIG_TEMPLATE, TEXT, "q-odo", CT_E_EMPTY,
+                    "no {{q-odo}} in it; the nearest is \"q-odom\" in line 1");
     CHECK_BAD(CT_CONFIG_TEMPLATE, "a\nb {{gps sigma}}\n", "in.cfg:2: a placeholder's name");
 }
 

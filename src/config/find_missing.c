@@ -85,6 +85,9 @@ ct_status ct__config_missing(const ct_config *c, const ct__key_path *path, const
         ct__config_path_of(c, there, full, sizeof full);
         snprintf(hint, sizeof hint, "; line %d has %s", ct__config_line(c, c->node[there].begin), full);
     }
+    if (c->format == CT_CONFIG_TEMPLATE)
+        return ct_fail(err, CT_E_EMPTY, "%s: there is no {{%s}} in it%s; a file with {{name}} has no key paths",
+                       c->name, ct__config_shown(key, strlen(key), shown), hint);
     return ct_fail(err, CT_E_EMPTY, "%s:%d: there is no %s \"%s\"%s%s", c->name,
                    ct__config_line(c, c->node[node].begin),
                    c->format == CT_CONFIG_XML ? *key == '@' ? "attribute" : "element" : "key",
