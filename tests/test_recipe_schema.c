@@ -1,16 +1,15 @@
 #define _POSIX_C_SOURCE 200809L
 /* test_recipe_schema.c: one table of keys: the JSON Schema and docs/import.md have what the reader has. */
+#include "manual_test.h"
 #include "recipe_test.h"
 
 #include <jansson.h>
 
-static const char *heading_of(ct__section section)
-{
 #define X(constant, name, heading) heading,
-    static const char *const HEADING[] = {CT__SECTION_LIST(X)};
+static const char *const HEADING[] = {CT__SECTION_LIST(X)};
 #undef X
-    return HEADING[section];
-}
+
+static manual_of manual = {&ct__recipe_schema, HEADING, "docs/import.md", NULL};
 
 /* ---- the JSON Schema ---- */
 
@@ -56,103 +55,19 @@ static void test_the_schema_has_every_key_with_its_meaning(void)
     json_decref(schema);
 }
 
-static void test_rows_of_the_table_are_complete(void)
-{
-    for (int i = 0; i < ct__recipe_key_count; i++) {
-        const ct__key *k = &ct__recipe_keys[i];
-        CHECK(ct__key_find(k->section, k->key) == k); /* no key twice */
-        CHECK((k->fallback != NULL) == !(k->forms & CT__REQUIRED));
-        CHECK(!(k->forms & CT__FORM_CHOICE) || k->words[0]);
-        CHECK(!(k->forms & (CT__FORM_NUMBER | CT__FORM_NUMBERS | CT__FORM_INTEGER)) || k->low <= k->high);
-        CHECK(!(k->forms & (CT__FORM_TEXTS | CT__FORM_NUMBERS)) || (k->least >= 1 && k->most >= k->least));
-        CHECK(!(k->forms & (CT__FORM_SECTION | CT__FORM_ITEMS | CT__FORM_LIST)) == (k->of == CT__SECTION_NONE));
-    }
-}
+static void test_rows_of_the_table_are_complete(void) { schema_rows_are_complete(&ct__recipe_schema); }
 
 /* ---- the manual ---- */
 
-static char *manual;
-
-/* The text of a section of the manual: from its heading to the next; the caller frees it. */
-static char *section_text(const char *heading)
-{
-    char line[80];
-    const char *at = manual;
-    snprintf(line, sizeof line, "\n## %s\n", heading);
-    at = strstr(manual, line);
-    if (!at) return NULL;
-    at += strlen(line);
-    const char *end = strstr(at, "\n## ");
-    return strndup(at, end ? (size_t)(end - at) : strlen(at));
-}
-
-/* Is the key there in backquotes: `key`, `key: ...`, {key, ...}? */
-static int mentions(const char *text, const char *key)
-{
-    for (const char *at = text; (at = strstr(at, key)); at++) {
-        const char before = at > text ? at[-1] : ' ', after = at[strlen(key)];
-        if (strchr("`{ ", before) && strchr("`:,}", after)) return 1;
-    }
-    return 0;
-}
-
-static void test_the_manual_has_every_key_in_its_section(void)
-{
-    for (int i = 0; i < ct__recipe_key_count; i++) {
-        const ct__key *k = &ct__recipe_keys[i];
-        char *text = section_text(heading_of(k->section));
-        if (!text || !mentions(text, k->key))
-            printf("  docs/import.md, %s: %s is missing\n", heading_of(k->section), k->key);
-        CHECK(text && mentions(text, k->key));
-        free(text);
-    }
-}
-
-static int is_key_under(const char *heading, const char *key)
-{
-    for (int i = 0; i < ct__recipe_key_count; i++)
-        if (!strcmp(heading_of(ct__recipe_keys[i].section), heading) && !strcmp(ct__recipe_keys[i].key, key)) return 1;
-    return 0;
-}
-
-/* First cells of the tables whose head is "key": every word in backquotes is a key. */
-static void check_first_cells(const char *heading, const char *text)
-{
-    int keys = 0;
-    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        if (!strncmp(line, "| key |", 7))
-            keys = 1;
-        else if (line[0] != '|')
-            keys = 0;
-        if (!keys || line[0] != '|') continue;
-        const char *end = strstr(line + 1, " | ");
-        for (const char *at = line; end && (at = strchr(at, '`')) && at < end;) {
-            char key[64];
-            const size_t length = strcspn(at + 1, "`:");
-            snprintf(key, sizeof key, "%.*s", (int)length, at + 1);
-            if (!is_key_under(heading, key)) printf("  docs/import.md, %s: the reader has no key %s\n", heading, key);
-            CHECK(is_key_under(heading, key));
-            at += 1 + strcspn(at + 1, "`");
-            at += *at == '`';
-        }
-    }
-}
-
-static void test_the_tables_of_the_manual_have_no_other_keys(void)
-{
-    for (int s = 0; s < CT__SECTION_COUNT; s++) {
-        char *text = section_text(heading_of((ct__section)s));
-        if (text) check_first_cells(heading_of((ct__section)s), text);
-        free(text);
-    }
-}
+static void test_the_manual_has_every_key_in_its_section(void) { manual_has_every_key(&manual); }
+static void test_the_tables_of_the_manual_have_no_other_keys(void) { manual_has_no_other_keys(&manual); }
 
 /* The recipe at the top of the manual, and its sensor types and formats. */
 static void test_the_recipe_of_the_manual_is_read(void)
 {
     ct_err err = {0};
     ct_recipe *recipe = NULL;
-    const char *begin = strstr(manual, "```yaml\nformat:"), *end = begin ? strstr(begin, "\n```") : NULL;
+    const char *begin = strstr(manual.text, "```yaml\nformat:"), *end = begin ? strstr(begin, "\n```") : NULL;
     CHECK(end != NULL);
     if (!end) return;
     char *text = strndup(begin + strlen("```yaml\n"), (size_t)(end + 1 - begin) - strlen("```yaml\n"));
@@ -160,29 +75,26 @@ static void test_the_recipe_of_the_manual_is_read(void)
     ct_recipe_free(recipe);
     free(text);
 #define X(constant, name)                                                                                              \
-    if (!strstr(manual, "| `" name "` |")) printf("  the type %s is missing\n", name);                                 \
-    CHECK(strstr(manual, "| `" name "` |") != NULL);
+    if (!strstr(manual.text, "| `" name "` |")) printf("  the type %s is missing\n", name);                            \
+    CHECK(strstr(manual.text, "| `" name "` |") != NULL);
     CT__SENSOR_LIST(X)
 #undef X
-#define X(constant, name, description) CHECK(strstr(manual, "`" name "`") != NULL);
+#define X(constant, name, description) CHECK(strstr(manual.text, "`" name "`") != NULL);
     CT_SOURCE_FORMAT_LIST(X)
 #undef X
 }
 
 int main(void)
 {
-    FILE *file = fopen("docs/import.md", "rb");
-    size_t size = 0;
-    manual = calloc(1, 1 << 18);
-    if (file) size = fread(manual, 1, (1 << 18) - 1, file), fclose(file);
+    manual_read(&manual);
     RUN(test_rows_of_the_table_are_complete);
     RUN(test_the_schema_has_every_key_with_its_meaning);
-    if (size) {
+    if (manual.text) {
         RUN(test_the_manual_has_every_key_in_its_section);
         RUN(test_the_tables_of_the_manual_have_no_other_keys);
         RUN(test_the_recipe_of_the_manual_is_read);
     } else
         printf("skip   docs/import.md is not here\n");
-    free(manual);
+    free(manual.text);
     return ct_test_end();
 }

@@ -1,6 +1,6 @@
 /* covtune.h: everything. Modules, each building on those before it: base, finding, source, config, lie, shape, noise,
- * theta, graph, plugin, data, simulate, net, push, sparse, solve, smooth, evaluate, likelihood, doctor, learn, trial,
- * export, page, api. */
+ * theta, graph, plugin, data, simulate, net, push, sparse, solve, smooth, evaluate, score, likelihood, doctor, learn,
+ * tune, trial, export, page, api. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
@@ -27,6 +27,7 @@
 #include <covtune/likelihood.h>
 #include <covtune/doctor.h>
 #include <covtune/learn.h>
+#include <covtune/tune.h>
 #include <covtune/trial.h>
 #include <covtune/export.h>
 #include <covtune/page.h>

@@ -1,12 +1,12 @@
 /* covtune/tune.h: noise parameters of an estimator that is not covtune's, learned from its runs.
  *
- *     TUNE.yaml > tuning > queue of runs > residual vectors > method > held-out logs decide > the user's files
- *                ct_tuning  ct_tune_queue                    ct_tune
+ *     TUNE.yaml -> tuning -> queue of runs -> residual vectors -> method -> held-out logs decide -> the user's files
+ *                ct_tuning   ct_tune_queue                       ct_tune
  *
  * A run of the estimator maps parameter values and a log to a trajectory. Compared with the truth it is a residual
  * vector r whose half square sum is the loss (score.h). Nothing else is known of the estimator. Methods work on
- * residual vectors; runs are served by a queue, which may be processes of this machine (ct_tuning_queue), a journal in front of
- * another queue (ct_tune_journal), ranks of a cluster, or functions of the caller:
+ * residual vectors; runs are served by a queue, which may be processes of this machine (ct_tuning_queue), a journal in
+ * front of another queue (ct_tune_journal), ranks of a cluster, or functions of the caller:
  *
  *     ct_tuning *tuning;  ct_tune_queue *processes, *queue;  ct_tune_result result;
  *     CT_TRY(ct_tuning_read("tune.yaml", &tuning, err));
@@ -285,6 +285,19 @@ void      ct_tuning_free(ct_tuning *tuning);
 ct_status ct_tuning_check(const char *path, ct_recipe_mistakes *out, ct_err *err);
 /* The JSON Schema of the file; for the caller to free. */
 ct_status ct_tuning_schema(char **text, ct_err *err);
+
+/* A first file with comments. Numbers of the configuration whose keys sound like noise are its parameters; those that
+ * are uncertain are in comments. CT_E_ARGUMENT: something is missing, or the command lacks {log} or {estimate}.
+ * CT_E_EMPTY: there is nothing to learn. For the caller to free. */
+typedef struct {
+    const char *command;     /* words of a command line with placeholders                                     */
+    const char *params;      /* path of the configuration file; NULL: none                                    */
+    const char *log, *truth; /* patterns, with * or {run}                                                      */
+    const char *test, *test_truth; /* of logs that are not learned from; NULL: none                           */
+    const char *format;      /* of the estimate, a ct_source_format; NULL: by content                         */
+    const char *folder;      /* where the file will be; paths above are of the present folder. NULL: "."      */
+} ct_tuning_draft_options;
+ct_status ct_tuning_draft(const ct_tuning_draft_options *options, char **text, ct_err *err);
 
 const ct_tune_problem *ct_tuning_problem(const ct_tuning *tuning);
 ct_tune_options        ct_tuning_options(const ct_tuning *tuning); /* as the file has them */

@@ -1,0 +1,74 @@
+/* tune.h: covtune tune: noise parameters of another program's estimator.
+ *
+ *   tune.c          options; tuning, --check, --schema
+ *   run_folder.c    the run folder, and what a run leaves there
+ *   history.c       history.csv, and examples of failures
+ *   print.c         the result as text
+ *   result_json.c   the result as JSON: tune.json, --json; covtune report reads it
+ *   try_runs.c      --try: one run of every log
+ *   init.c          --init: a first file, from flags or questions
+ *
+ * RUN has tune.json, tune.yaml, history.csv, runs.journal, best/, failures/ (docs/tune.md). */
+#ifndef CT_CLI_TUNE_H
+#define CT_CLI_TUNE_H
+
+#include "cli/common/cli.h"
+
+typedef struct {
+    const char *path, *out;
+    int         resume, force, check, schema, try_runs, init;
+    int         jobs, method, points, seed, folds; /* -1: as the file says */
+    const char *command, *params, *log, *truth, *test, *test_truth, *format; /* of --init */
+} tune_request;
+
+/* An example of a failure of each kind. */
+typedef struct {
+    int32_t log;
+    int     code;
+    double *value;
+    char   *message;
+} tune_failure;
+
+typedef struct {
+    ct_tuning             *tuning;
+    const ct_tune_problem *problem;
+    ct_tune_options        options;
+    ct_tune_result         result;
+    ct_tune_queue         *queue;
+    ct_run_folder         *folder;
+    char                  *best, *history, *journal, *json, *yaml, *failures, *report; /* paths */
+    FILE                  *lines;      /* of history.csv                            */
+    int64_t                line;       /* runs written there                        */
+    tune_failure           failure[CT_TUNE_END_COUNT];
+    cli_progress           bar;
+    const cli_io          *io;
+    ct_status              status;     /* of files that progress writes             */
+    ct_err                 err;
+} tune_job;
+
+/* run_folder.c */
+cli_exit  tune_open_folder(const cli_io *io, const tune_request *request, tune_job *job);
+ct_status tune_close_folder(tune_job *job, const json_t *summary, ct_err *err);
+void      tune_folder_free(tune_job *job);
+
+/* history.c */
+ct_status tune_history_open(tune_job *job, ct_err *err);
+void      tune_history_add(tune_job *job, const ct_tune_progress *progress);
+ct_status tune_history_close(tune_job *job, ct_err *err);
+
+/* Loss per row of an outcome: half the mean square; NaN: it has no residuals. */
+double tune_loss(const ct_tune_outcome *outcome);
+/* "3 crashed, 1 time", or "". Returns buf. */
+const char *tune_failures_text(const int64_t failed[CT_TUNE_END_COUNT], char *buf, size_t size);
+
+/* result_json.c */
+json_t *tune_json(const tune_request *request, const tune_job *job);
+
+/* print.c */
+void tune_print(const tune_request *request, const tune_job *job);
+
+/* try_runs.c, init.c */
+cli_exit tune_try(const cli_io *io, const tune_request *request, tune_job *job);
+cli_exit tune_init(const cli_io *io, const tune_request *request);
+
+#endif

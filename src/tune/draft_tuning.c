@@ -1,0 +1,303 @@
+/* draft_tuning.c: a first TUNE.yaml with comments. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/file.h"
+#include "tune/draft.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SHOWN_MOST 12 /* parameters that are learned at first; others are proposed in comments */
+
+typedef struct {
+    const ct_tuning_draft_options *o;
+    ct__draft_keys keys;
+    ct__text out;
+    char **word; /* of the command */
+    int64_t words, capacity;
+    int shell, params;
+} draft;
+
+/* ---- paths and words ---- */
+
+/* A path that was given relative to the present folder, as the file has it. */
+static void put_path(draft *d, const char *path)
+{
+    const char *folder = d->o->folder ? d->o->folder : ".";
+    const size_t length = strlen(folder);
+    if (path[0] == '/' || !strcmp(folder, "."))
+        ct__text_put(&d->out, path);
+    else if (!strncmp(path, folder, length) && path[length] == '/')
+        ct__text_put(&d->out, path + length + 1);
+    else {
+        char here[4096];
+        ct__text_put(&d->out, getcwd(here, sizeof here) ? here : ".");
+        ct__text_put(&d->out, "/");
+        ct__text_put(&d->out, path);
+    }
+}
+
+/* Quoted where YAML would take it for something else. */
+static void put_quoted(draft *d, const char *text)
+{
+    ct__text_put(&d->out, "\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') ct__text_put(&d->out, "\\");
+        ct__text_bytes(&d->out, text, 1);
+    }
+    ct__text_put(&d->out, "\"");
+}
+
+/* Words of a command line, with quotes of a shell. */
+static ct_status split(draft *d, const char *text, ct_err *err)
+{
+    while (*(text += strspn(text, " \t\n"))) {
+        ct__text word = {0};
+        char quote = 0;
+        ct__text_put(&word, "");
+        for (; *text && (quote || !strchr(" \t\n", *text)); text++)
+            if (quote ? *text == quote : *text == '\'' || *text == '"')
+                quote = quote ? 0 : *text;
+            else
+                ct__text_bytes(&word, text, 1);
+        ct_status status = ct__grow(&d->word, &d->capacity, d->words + 1, sizeof *d->word, "words", err);
+        if (status == CT_OK) status = ct__text_take(&word, &d->word[d->words], err);
+        ct__text_free(&word);
+        CT_TRY(status);
+        d->words++;
+    }
+    return d->words ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "the command is empty");
+}
+
+static int is_file(const char *path)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0 && S_ISREG(entry.st_mode);
+}
+
+static int has(const draft *d, const char *placeholder) { return strstr(d->o->command, placeholder) != NULL; }
+
+/* ---- parts of the file ---- */
+
+static void put_command(draft *d)
+{
+    const ct_tuning_draft_options *o = d->o;
+    ct__text_put(&d->out,
+                 "# The program. {params}: a copy of the file below with other numbers; {log}: a log; {estimate}: "
+                 "the trajectory\n# that it writes; {folder}: the folder of the run; {seed}: 1, 2, ... of "
+                 "repeated runs.\n");
+    if (d->shell) {
+        ct__text_put(&d->out, "command: ");
+        put_quoted(d, o->command);
+        ct__text_put(&d->out, "\nshell: true\n");
+    } else {
+        ct__text_put(&d->out, "command: [");
+        for (int64_t i = 0; i < d->words; i++) {
+            if (i) ct__text_put(&d->out, ", ");
+            const int own = o->params && !strcmp(d->word[i], o->params);
+            ct__text rest = d->out; /* the path alone is not quoted yet: written aside */
+            d->out = (ct__text){0};
+            if (own)
+                ct__text_put(&d->out, "{params}");
+            else if (!strchr(d->word[i], '{') && is_file(d->word[i]) && (i || strchr(d->word[i], '/')))
+                put_path(d, d->word[i]);
+            else
+                ct__text_put(&d->out, d->word[i]);
+            ct__text word = d->out;
+            d->out = rest;
+            put_quoted(d, word.bytes ? word.bytes : "");
+            d->out.failed |= word.failed;
+            ct__text_free(&word);
+        }
+        ct__text_put(&d->out, "]\n");
+    }
+    ct__text_put(&d->out, "# time_limit: 600       # s, of a run\n# memory_limit: 2G\n");
+    if (!o->params) return;
+    ct__text_put(&d->out, "files:\n  params: ");
+    put_path(d, o->params);
+    ct__text_put(&d->out, "\n");
+}
+
+static void put_key(draft *d, const ct__draft_key *k, int comment)
+{
+    char number[32];
+    ct__text_printf(&d->out, "  %s%s: {key: ", comment ? "# " : "", k->name);
+    put_quoted(d, k->key);
+    if (k->quantity != CT_QUANTITY_SIGMA) ct__text_printf(&d->out, ", is: %s", ct_quantity_name(k->quantity));
+    if (k->separate) ct__text_put(&d->out, ", separate: true");
+    ct__text_printf(&d->out, "}   # %s, line %d\n", ct__format_double(k->value, number), k->line);
+}
+
+/* {NAME} of the command that is no file and no log: a parameter that is an argument. */
+static void put_arguments(draft *d)
+{
+    static const char *const KNOWN[] = {"params", "log", "truth", "estimate", "folder", "seed", "here"};
+    for (const char *at = d->o->command; (at = strchr(at, '{')); at++) {
+        char name[64];
+        const size_t length = strcspn(at + 1, "{} ");
+        if (at[1] == '{') {
+            at++;
+            continue;
+        }
+        if (at[1 + length] != '}' || !length || length >= sizeof name) continue;
+        snprintf(name, sizeof name, "%.*s", (int)length, at + 1);
+        if (ct__find_name(name, KNOWN, (int)(sizeof KNOWN / sizeof *KNOWN)) >= 0) continue;
+        char braces[68];
+        snprintf(braces, sizeof braces, "{%s}", name);
+        if (strstr(d->o->command, braces) < at) continue; /* there already */
+        ct__text_printf(&d->out, "  %s: {start: 1}   # an argument; set where it starts\n", name);
+        d->params++;
+    }
+}
+
+static void put_parameters(draft *d)
+{
+    int64_t shown = 0, sure = 0;
+    for (int64_t i = 0; i < d->keys.count; i++) sure += d->keys.key[i].sure;
+    ct__text_put(&d->out,
+                 "# What is learned. is: sigma, variance, information, density or number; lower and upper: hard "
+                 "bounds.\nparameters:\n");
+    put_arguments(d);
+    for (int64_t i = 0; i < d->keys.count; i++) {
+        const ct__draft_key *k = &d->keys.key[i];
+        if ((sure || d->params ? !k->sure : i > 0) || shown >= SHOWN_MOST) continue; /* none is sure: the first */
+        put_key(d, k, 0);
+        shown++;
+    }
+    const int none = !sure && !d->params; /* then the first was taken */
+    if (d->keys.count > shown) ct__text_put(&d->out, "  # Perhaps these too:\n");
+    int64_t seen = 0;
+    for (int64_t i = 0; i < d->keys.count; i++) {
+        const ct__draft_key *k = &d->keys.key[i];
+        const int taken = (none ? i == 0 : k->sure) && seen < SHOWN_MOST;
+        seen += taken;
+        if (!taken) put_key(d, k, 1);
+    }
+}
+
+/* A pattern in quotes; one * as the named part {run}. */
+static void put_pattern(draft *d, const char *pattern, int name)
+{
+    ct__text rest = d->out, text;
+    d->out = (ct__text){0};
+    put_path(d, pattern);
+    text = d->out;
+    d->out = rest;
+    ct__text_put(&d->out, "\"");
+    for (const char *at = text.bytes ? text.bytes : ""; *at; at++)
+        if (*at == '*' && name)
+            ct__text_put(&d->out, "{run}");
+        else
+            ct__text_bytes(&d->out, at, 1);
+    ct__text_put(&d->out, "\"");
+    d->out.failed |= text.failed;
+    ct__text_free(&text);
+}
+
+static int stars(const char *text)
+{
+    int n = 0;
+    for (; *text; text++) n += *text == '*';
+    return n;
+}
+
+static void put_logs(draft *d, const char *key, const char *log, const char *truth)
+{
+    const int name = stars(log) == 1 && (!truth || stars(truth) <= 1);
+    ct__text_printf(&d->out, "  %s: {log: ", key);
+    put_pattern(d, log, name);
+    if (truth) {
+        ct__text_put(&d->out, ", truth: ");
+        put_pattern(d, truth, name);
+    }
+    ct__text_put(&d->out, "}\n");
+}
+
+static void put_rest(draft *d)
+{
+    const ct_tuning_draft_options *o = d->o;
+    ct__text_put(&d->out,
+                 "# Logs with truth. Logs of one recording are held out together: recording: \"{run}\".\nlogs:\n");
+    put_logs(d, "train", o->log, o->truth);
+    if (o->test)
+        put_logs(d, "test", o->test, o->test_truth);
+    else
+        ct__text_put(&d->out,
+                     "  # test: {log: \"test/{run}.csv\", truth: \"test/{run}.tum\"}   # never learned from\n");
+    ct__text_put(&d->out, "# How the trajectory is read and compared. align: none, first, yaw, se2, se3, sim3.\n");
+    if (o->format)
+        ct__text_printf(&d->out, "estimate: {format: %s}\n", o->format);
+    else
+        ct__text_put(&d->out, "# estimate: {format: tum, align: none, gap: 0.5}\n");
+    ct__text_put(&d->out,
+                 "# loss: {type: local, translation: 1, rotation: 1}   # weights of squares, 1/m^2 and 1/rad^2\n"
+                 "# method: {name: dfgn, folds: 5}\n");
+}
+
+/* ---- checks ---- */
+
+static ct_status check(draft *d, ct_err *err)
+{
+    const ct_tuning_draft_options *o = d->o;
+    if (!o->command) return ct_fail(err, CT_E_ARGUMENT, "the command is missing: the program and its arguments");
+    if (!o->log || !o->truth) return ct_fail(err, CT_E_ARGUMENT, "%s are missing", o->log ? "truths" : "logs");
+    if (o->test && !o->test_truth) return ct_fail(err, CT_E_ARGUMENT, "truths of the test logs are missing");
+    if (o->format && ct_source_format_find(o->format) < 0)
+        return ct_fail(err, CT_E_ARGUMENT, "there is no format \"%s\" of trajectories", o->format);
+    if (!has(d, "{log}"))
+        return ct_fail(err, CT_E_ARGUMENT, "the command does not have {log}, where the path of a log goes: %s",
+                       o->command);
+    if (!has(d, "{estimate}"))
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "the command does not have {estimate}, the path that the trajectory is written to: %s",
+                       o->command);
+    return CT_OK;
+}
+
+static ct_status look_at(draft *d, ct_err *err)
+{
+    ct_config *config = NULL;
+    if (!d->o->params) return CT_OK;
+    ct_status status = ct_config_read(d->o->params, CT_CONFIG_AUTO, &config, err);
+    if (status == CT_OK) status = ct__draft_find(config, &d->keys, err);
+    ct_config_free(config);
+    return status;
+}
+
+static ct_status write_draft(draft *d, ct_err *err)
+{
+    CT_TRY(check(d, err));
+    d->shell = strpbrk(d->o->command, "|<>;&$`") != NULL;
+    CT_TRY(split(d, d->o->command, err));
+    int named = has(d, "{params}");
+    for (int64_t i = 0; d->o->params && i < d->words; i++) named |= !d->shell && !strcmp(d->word[i], d->o->params);
+    if (d->o->params && !named)
+        return ct_fail(err, CT_E_ARGUMENT, "the command has neither {params} nor %s: where does the program read it?",
+                       d->o->params);
+    CT_TRY(look_at(d, err));
+    ct__text_put(&d->out,
+                 "# covtune tune THIS --check looks for mistakes; --try runs every log once; --out RUN learns.\n"
+                 "format: covtune-tune\nversion: 1\n");
+    put_command(d);
+    put_parameters(d);
+    if (!d->keys.count && !d->params)
+        return ct_fail(
+            err, CT_E_EMPTY,
+            "%s%sno number has a name that sounds like noise; write {{NAME}} in a configuration file or {NAME} "
+            "in the command where one goes",
+            d->o->params ? d->o->params : "", d->o->params ? ": " : "");
+    put_rest(d);
+    return CT_OK;
+}
+
+ct_status ct_tuning_draft(const ct_tuning_draft_options *options, char **text, ct_err *err)
+{
+    draft d = {.o = options};
+    *text = NULL;
+    ct_status status = write_draft(&d, err);
+    if (status == CT_OK) status = ct__text_take(&d.out, text, err);
+    for (int64_t i = 0; i < d.words; i++) free(d.word[i]);
+    free(d.word);
+    free(d.keys.key);
+    ct__text_free(&d.out);
+    return status;
+}

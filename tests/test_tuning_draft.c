@@ -1,0 +1,149 @@
+/* test_tuning_draft.c: a first TUNE.yaml: what sounds like noise is proposed, and the file has no mistakes. */
+#define _GNU_SOURCE
+#include "tune/draft.h"
+#include "tuning_test.h"
+
+static void check_class(const char *path, int sure, ct_quantity quantity)
+{
+    ct_quantity found = CT_QUANTITY_NUMBER;
+    const int is = ct__draft_classify(path, &found);
+    if (is != sure || (is && found != quantity)) printf("  %s: %d, %s\n", path, is, ct_quantity_name(found));
+    CHECK(is == sure && (!is || found == quantity));
+}
+
+static void test_keys_are_told_by_their_words(void)
+{
+    check_class("noise.odom", 2, CT_QUANTITY_SIGMA);
+    check_class("gps.sigma_xy", 2, CT_QUANTITY_SIGMA);
+    check_class("imu.gyroscope_noise_density", 2, CT_QUANTITY_DENSITY);
+    check_class("accelerometer_random_walk", 2, CT_QUANTITY_DENSITY);
+    check_class("ekf_filter_node.ros__parameters.process_noise_covariance", 2, CT_QUANTITY_VARIANCE);
+    check_class("ekf.initial_estimate_covariance", 1, CT_QUANTITY_VARIANCE);
+    check_class("measurementNoiseStd", 2, CT_QUANTITY_SIGMA);
+    check_class("filter.Q", 1, CT_QUANTITY_VARIANCE);
+    check_class("odometry.information", 2, CT_QUANTITY_INFORMATION);
+    check_class("stats-errphase", 1, CT_QUANTITY_SIGMA);
+    check_class("launch/node[@name='ekf']/param[@name='gps_variance']/@value", 2, CT_QUANTITY_VARIANCE);
+    check_class("noise.seed", 0, CT_QUANTITY_SIGMA);
+    check_class("publish_rate", 0, CT_QUANTITY_SIGMA);
+    check_class("noise_threshold", 0, CT_QUANTITY_SIGMA);
+    check_class("wheel.radius", 0, CT_QUANTITY_SIGMA);
+}
+
+static char *draft(const ct_tuning_draft_options *o)
+{
+    ct_err err = {0};
+    char *text = NULL;
+    CHECK_OK(ct_tuning_draft(o, &text, &err), err);
+    return text;
+}
+
+/* The text as a file has no mistakes; *out is what it says. */
+static ct_tuning *accepted(const char *text)
+{
+    ct_err err = {0};
+    ct_tuning *t = NULL;
+    if (!text) return NULL;
+    put_file("first.yaml", text);
+    CHECK_OK(ct_tuning_read(in_folder("first.yaml"), &t, &err), err);
+    return t;
+}
+
+static void test_a_first_file_has_no_mistakes(void)
+{
+    char params[768], log[768], truth[768], test[768], test_truth[768];
+    snprintf(params, sizeof params, "%s", in_folder("ekf.yaml"));
+    snprintf(log, sizeof log, "%s", in_folder("train/*.csv"));
+    snprintf(truth, sizeof truth, "%s", in_folder("train/*.tum"));
+    snprintf(test, sizeof test, "%s", in_folder("test/*.csv"));
+    snprintf(test_truth, sizeof test_truth, "%s", in_folder("test/*.tum"));
+    const ct_tuning_draft_options o = {.command = "sh run --config={params} '{log}' \"{estimate}\"",
+                                       .params = params,
+                                       .log = log,
+                                       .truth = truth,
+                                       .test = test,
+                                       .test_truth = test_truth,
+                                       .format = "tum",
+                                       .folder = folder_path};
+    char *text = draft(&o);
+    ct_tuning *t = accepted(text);
+    if (t) {
+        const ct_tune_problem *p = ct_tuning_problem(t);
+        CHECK(p->logs == 3 && t->log[2].test);
+        CHECK(p->parameters == 7); /* odom, gps, Q[0..2], P[0..1] */
+        CHECK(!strcmp(p->parameter[0].name, "odom") && p->parameter[0].start == 0.1);
+        CHECK(!strcmp(p->parameter[2].name, "Q[0]") && !strcmp(p->parameter[6].name, "P[1]"));
+        CHECK(strstr(text, "noise.P[diagonal]") && !strstr(text, "bias"));
+        CHECK(t->command.count == 5 && !strcmp(t->command.word[3], "{log}"));
+        CHECK(strstr(text, "\"train/{run}.csv\"") != NULL);
+    }
+    ct_tuning_free(t);
+    free(text);
+}
+
+/* Without a configuration file, placeholders of the command are parameters; a pipe needs a shell. */
+static void test_arguments_and_shells(void)
+{
+    char log[768], truth[768];
+    snprintf(log, sizeof log, "%s", in_folder("train/*.csv"));
+    snprintf(truth, sizeof truth, "%s", in_folder("train/*.tum"));
+    const ct_tuning_draft_options o = {
+        .command = "ekf --odom {odom} --gps {gps} --again {odom} {log} | tee {estimate}",
+        .log = log,
+        .truth = truth,
+        .folder = folder_path};
+    char *text = draft(&o);
+    ct_tuning *t = accepted(text);
+    if (t) CHECK(t->shell && ct_tuning_problem(t)->parameters == 2 && ct_tuning_problem(t)->parameter[0].start == 1);
+    ct_tuning_free(t);
+    free(text);
+}
+
+static void refused(const ct_tuning_draft_options *o, ct_status status, const char *sentence)
+{
+    ct_err err = {0};
+    char *text = NULL;
+    CHECK(ct_tuning_draft(o, &text, &err) == status && !text);
+    if (!strstr(err.text, sentence)) printf("  %s\n", err.text);
+    CHECK(strstr(err.text, sentence) != NULL);
+}
+
+static void test_what_is_missing_is_said(void)
+{
+    ct_tuning_draft_options o = {.command = "ekf {log} {estimate}", .log = "*.csv", .truth = "*.tum"};
+    refused(&o, CT_E_EMPTY, "sounds like noise");
+    o.command = "ekf {estimate} {sigma}";
+    refused(&o, CT_E_ARGUMENT, "{log}");
+    o.command = "ekf {log} {sigma}";
+    refused(&o, CT_E_ARGUMENT, "{estimate}");
+    o.command = "ekf {log} {estimate} {sigma}";
+    o.format = "tumm";
+    refused(&o, CT_E_ARGUMENT, "tumm");
+    o.format = NULL;
+    o.params = "ekf.yaml";
+    refused(&o, CT_E_ARGUMENT, "neither {params} nor ekf.yaml");
+    o.command = "ekf {params} {log} {estimate}";
+    o.params = "nowhere.yaml";
+    refused(&o, CT_E_IO, "nowhere.yaml");
+    o.log = NULL;
+    refused(&o, CT_E_ARGUMENT, "logs");
+    o.command = NULL;
+    refused(&o, CT_E_ARGUMENT, "command");
+}
+
+static void test_names_are_those_of_the_lists(void)
+{
+    for (int i = 0; i < CT_QUANTITY_COUNT; i++) CHECK(ct_quantity_find(ct_quantity_name((ct_quantity)i)) == i);
+    CHECK(ct_quantity_find("speed") == -1);
+}
+
+int main(void)
+{
+    make_folder();
+    RUN(test_keys_are_told_by_their_words);
+    RUN(test_a_first_file_has_no_mistakes);
+    RUN(test_arguments_and_shells);
+    RUN(test_what_is_missing_is_said);
+    RUN(test_names_are_those_of_the_lists);
+    return ct_test_end();
+}
