@@ -230,7 +230,13 @@ static void test_what_is_not_finite_is_dropped_and_counted(void)
     ct_err err = {0};
     CHECK(fail_text("a.txt", "1 nan nan nan nan nan nan nan\n", NULL, &err) == CT_E_EMPTY);
     CHECK(strstr(err.text, "none of its 1 records"));
-    CHECK(fail_text("a.txt", "", NULL, &err) != CT_OK);
+    const char *const empty[] = {"", "# only a comment\n", "%  GPST  x-ecef(m)\n", "\n\n"};
+    o = ct_trajectory_defaults();
+    o.position[0] = "#2", o.position[1] = "#3", o.source.time = "#1";
+    for (int i = 0; i < 8; i++) {
+        CHECK(fail_text("a.txt", empty[i / 2], i % 2 ? &o : NULL, &err) == CT_E_EMPTY);
+        CHECK(strstr(err.text, "no records"));
+    }
 }
 
 static void test_refusals(void)

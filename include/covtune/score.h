@@ -147,6 +147,7 @@ typedef struct {
 } ct_error_figures;
 
 typedef struct {
+    ct_associate     associate;        /* that was used; of sites no matter                                     */
     int64_t          poses;            /* associated                                                            */
     int64_t          lost;             /* sites, or poses of the one with fewer within the other's time, alone  */
     double           covered;          /* share of the truth's duration that has an estimate: between associated

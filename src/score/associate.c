@@ -83,7 +83,7 @@ ct_status ct__no_overlap(const ct_trajectory *estimate, const ct_trajectory *tru
                  begin = (double)truth->stamp[0] * 1e-9, end = (double)truth->stamp[truth->poses - 1] * 1e-9;
     const int apart = to < begin || end < from;
     if (apart && constant_offset(estimate, truth, &offset))
-        snprintf(way, sizeof way, "they last about as long: if both begin together, the offset is %.9g s", offset);
+        snprintf(way, sizeof way, "they last about as long: if both begin together, the offset is %.3f s", offset);
     else if (!apart)
         snprintf(way, sizeof way, "a larger tolerance, or association by interpolation, may find more");
     return ct_fail(err, CT_E_EMPTY,
@@ -178,13 +178,15 @@ static ct_status choose(const ct_trajectory *estimate, const ct_trajectory *trut
 }
 
 ct_status ct__associate(const ct_trajectory *estimate, const ct_trajectory *truth, const ct_score_options *o,
-                        ct__sides *out, int64_t *lost, ct_err *err)
+                        ct__sides *out, ct_score *score, ct_err *err)
 {
     ct_associate rule;
     char how[64];
+    int64_t *const lost = &score->lost;
     *lost = 0;
     *out = (ct__sides){0};
     CT_TRY(choose(estimate, truth, o->associate, &rule, err));
+    score->associate = rule;
     CT_TRY(ct__sides_new(rule == CT_ASSOCIATE_NEAREST ? CT_MIN(estimate->poses, truth->poses) : estimate->poses,
                          estimate, truth, out, err));
     ct_status status = CT_OK;

@@ -74,7 +74,7 @@ ct_status ct_score_trajectory(const ct_trajectory *estimate, const ct_trajectory
     const ct_score_options *o = options ? options : &defaults;
     ct_score score = {.motion = ct_se3_identity(), .scale = 1, .nees = NAN};
     CT_TRY(check(estimate, truth, o, err));
-    CT_TRY(ct__associate(estimate, truth, o, &sides, &score.lost, err));
+    CT_TRY(ct__associate(estimate, truth, o, &sides, &score, err));
     const ct_status status = compare(&sides, estimate, truth, o, &score, err);
     ct__sides_free(&sides);
     if (status == CT_OK) *out = score;

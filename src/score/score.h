@@ -79,9 +79,9 @@ void ct__sides_free(ct__sides *sides);
 /* Puts a pair at the end; planar comparisons take x, y and yaw alone. */
 void ct__sides_add(ct__sides *sides, ct_ns stamp, ct_se3 estimate, ct_se3 truth, int64_t from);
 
-/* *lost <- see ct_score. */
+/* score->associate and score->lost are set. */
 ct_status ct__associate(const ct_trajectory *estimate, const ct_trajectory *truth, const ct_score_options *options,
-                        ct__sides *out, int64_t *lost, ct_err *err);
+                        ct__sides *out, ct_score *score, ct_err *err);
 /* CT_E_EMPTY: what does not overlap, and what to do. */
 ct_status ct__no_overlap(const ct_trajectory *estimate, const ct_trajectory *truth, double offset_s, const char *rule,
                          ct_err *err);

@@ -9,8 +9,9 @@
 static int may_be_graph(const ct_trajectory_options *o)
 {
     const ct_source_options *s = &o->source;
-    return s->format == CT_SOURCE_AUTO && !s->columns && !s->separator && !s->topic && !s->each && !s->time &&
-           !s->where && !s->skip && !o->position[0] && !o->quaternion[0] && !o->yaw && !o->matrix[0];
+    return (s->format == CT_SOURCE_AUTO || s->format == CT_SOURCE_G2O) && !s->columns && !s->separator && !s->topic &&
+           !s->each && !s->time && !s->where && !s->skip && !o->position[0] && !o->quaternion[0] && !o->yaw &&
+           !o->matrix[0];
 }
 
 static int is_graph(ct_format format)

@@ -205,6 +205,24 @@ static ct_status read_all(reading *r, const char *path, const ct_trajectory_opti
     return ct__trajectory_sort(r->t, err);
 }
 
+/* A table without a record has no columns, so that any name is unknown: say what is wrong. */
+static ct_status or_empty(const char *path, const ct_trajectory_options *options, ct_status status, ct_err *err)
+{
+    ct_source_options plain = ct_source_defaults();
+    ct_source        *source;
+    if (status != CT_E_ARGUMENT) return status;
+    plain.format = options->source.format;
+    plain.comment = options->source.comment;
+    plain.skip = options->source.skip;
+    if (plain.format > CT_SOURCE_G2O && plain.format != CT_SOURCE_AUTO) return status;
+    const ct_status again = ct_source_open(path, &plain, &source, NULL);
+    if (again == CT_E_MEMORY) return ct__no_memory(err, "source", 1);
+    if (again != CT_OK) return status;
+    if (ct_source_fields(source) == 0) status = ct_fail(err, CT_E_EMPTY, "%s: there are no records in it", path);
+    ct_source_free(source);
+    return status;
+}
+
 ct_status ct_trajectory_read(const char *path, const ct_trajectory_options *options, ct_trajectory **out, ct_err *err)
 {
     const ct_trajectory_options defaults = ct_trajectory_defaults();
@@ -222,6 +240,7 @@ ct_status ct_trajectory_read(const char *path, const ct_trajectory_options *opti
     if (status == CT_OK) status = read_all(&r, path, options, err);
     ct__columns_free(&r.columns);
     ct_source_free(r.source);
+    status = or_empty(path, options, status, err);
     if (status == CT_OK)
         *out = r.t;
     else

@@ -184,7 +184,7 @@ int ct__layout_detect(const ct__head *head)
     if (is_euroc(at, end)) return CT_SOURCE_EUROC;
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        if (!newline && head->size == CT__HEAD_MAX && format >= 0) break; /* a line that the head cuts off */
+        if (!newline && format >= 0) break; /* a line that the head cuts off, or a program that was killed */
         const char *stop = newline ? newline : end;
         const char *next = newline ? newline + 1 : end;
         if (stop > at && stop[-1] == '\r') stop--;

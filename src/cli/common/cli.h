@@ -30,8 +30,8 @@
 #include <sys/types.h>
 
 #define CLI_COMMANDS(X)                                                                                                \
-    X(import) X(doctor) X(learn) X(tune) X(eval) X(report) X(compare) X(export) X(simulate) X(solve) X(convert)        \
-    X(info) X(reproduce)
+    X(import) X(doctor) X(learn) X(tune) X(eval) X(report) X(compare) X(export) X(simulate) X(solve) X(score)          \
+    X(convert) X(info) X(reproduce)
 
 typedef enum {
     CLI_GO = -1, /* not an exit code: continue */
