@@ -281,8 +281,8 @@ const cli_command cli_score = {
     .most = 2,
     .text = "Absolute and relative pose errors, with the figures of evo. Files are TUM, KITTI or EuRoC trajectories, "
             "tables with columns (CSV, RTKLIB), bags, covtune's sequence files and other graphs; text may be "
-            "compressed by gzip. APE is the difference of poses at the same time, RPE that of motions over a distance. It is the "
-            "scoring of covtune tune.\n",
+            "compressed by gzip. APE is the difference of poses at the same time, RPE that of motions over a "
+            "distance. It is the scoring of covtune tune.\n",
     .example = "  printf '0 0 0 0 0 0 0 1\\n1 1 0 0 0 0 0 1\\n2 2 1 0 0 0 0 1\\n' >truth.txt\n"
                "  printf '0 0 0 0 0 0 0 1\\n1 1.1 0 0 0 0 0 1\\n2 2 1.2 0 0 0 0 1\\n' >estimate.txt\n"
                "  covtune score estimate.txt truth.txt --delta 1f,1m\n",
