@@ -146,11 +146,52 @@ static void test_linear_parameters_and_active_bounds(void)
     ct_tune_result_free(&r);
 }
 
+static void sensor_problem(ct_tune_parameter p[SENSORS])
+{
+    for (int k = 0; k < SENSORS; k++) {
+        char name[8];
+        snprintf(name, sizeof name, "v%d", k);
+        p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 10 : 0.1));
+    }
+}
+
+/* The least loss of the toy, by dfgn with a tight tolerance. */
+static void test_every_method_comes_near_the_minimum(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    sensor_problem(p);
+    toy best = {.rows = 100, .residual = weighted_mean};
+    o.folds = 0;
+    o.relative = 1e-6;
+    o.step = 1e-3;
+    ct_tune_result least = tune(&best, &problem, &o);
+    for (int method = 0; method < CT_TUNE_METHOD_COUNT; method++) {
+        toy t = {.rows = 100, .residual = weighted_mean};
+        o = ct_tune_defaults();
+        o.method = (ct_tune_method)method;
+        o.folds = 0;
+        o.points = method == CT_TUNE_GLOBAL || method == CT_TUNE_RANDOM ? 1500 : 400;
+        ct_tune_result r = tune(&t, &problem, &o);
+        const double above = r.loss / least.loss - 1;
+        printf("  %-12s %4lld points, %.4f above the least loss, stop %s\n", ct_tune_method_name(o.method),
+               (long long)r.points, above, ct_tune_stop_name(r.stop));
+        CHECK(above > -1e-6);
+        const double most = method == CT_TUNE_RANDOM ? 0.15 : method == CT_TUNE_FW || method == CT_TUNE_BOBYQA ? 0.05 : 0.01;
+        CHECK(above < most);
+        CHECK(r.points <= o.points);
+        ct_tune_result_free(&r);
+    }
+    ct_tune_result_free(&least);
+}
+
 int main(void)
 {
     RUN(test_rosenbrocks_minimum_is_found);
     RUN(test_no_neighbour_of_the_answer_is_better);
     RUN(test_the_order_in_which_runs_end_changes_no_bit);
     RUN(test_linear_parameters_and_active_bounds);
+    RUN(test_every_method_comes_near_the_minimum);
     return ct_test_end();
 }

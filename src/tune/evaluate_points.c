@@ -1,8 +1,8 @@
 /* evaluate_points.c: points evaluated by runs of a queue.
  *
  * A batch is all runs of some points on some logs. It ends when all of them have ended. Which came first changes
- * nothing, because outcomes are taken in the order of the requests. A failed run is asked for again, with another repeat
- * number, as long as that has helped before: some programs crash at random. Time and memory limits are not tried
+ * nothing, because outcomes are taken in the order of the requests. A failed run is asked for again, with another
+ * repeat number, as long as that has helped before: some programs crash at random. Time and memory limits are not tried
  * again. */
 #include "tune/search.h"
 

@@ -24,24 +24,12 @@ static ct_status name_failed_logs(ct__tuner *t, const ct__tune_point *p)
 /* Random points around the start, in batches of n + 1, further and further away. */
 static ct_status search_first(ct__tuner *t, ct__tune_point **first, int64_t *tried)
 {
-    const int32_t n = t->c.n;
     ct_rng rng = ct__rng_stream(t->options.seed, 1, 0);
-    ct__tune_point **batch = ct__zalloc(n + 1, sizeof *batch);
-    ct_status status = batch ? CT_OK : ct__no_memory(t->err, "points", n + 1);
-    for (int round = 0; round < TRIES && status == CT_OK && !*first && !t->cancelled; round++) {
-        const double width = WIDEST * (round + 1) / TRIES;
-        int32_t count = 0;
-        for (; count <= n && count < ct__points_left(t) && status == CT_OK; count++) {
-            for (int32_t k = 0; k < n; k++) t->c.work[k] = width * (2 * ct_rng_uniform(&rng) - 1);
-            status = ct__point_at(t, t->c.work, &batch[count]);
-        }
-        if (status == CT_OK) status = ct__evaluate(t, count, batch, CT__TRAIN, t->repeats);
-        *tried += count;
-        for (int32_t k = 0; k < count && status == CT_OK; k++)
-            if (ct__is_done(batch[k]) && (!*first || batch[k]->loss < (*first)->loss)) *first = batch[k];
-    }
-    free(batch);
-    return status;
+    const int64_t before = t->result->points;
+    for (int round = 0; round < TRIES && !*first && !t->cancelled; round++)
+        CT_TRY(ct__random_points(t, &rng, t->start->x, WIDEST * (round + 1) / TRIES, t->c.n + 1, first));
+    *tried = t->result->points - before;
+    return CT_OK;
 }
 
 ct_status ct__find_first(ct__tuner *t, ct__tune_point **first)

@@ -23,7 +23,7 @@
 ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *m, ct_err *err)
 {
     const int64_t K = capacity, width = n + 1;
-    *m = (ct__linear_model){.n = n, .capacity = capacity};
+    *m = (ct__linear_model){.n = n, .capacity = capacity, .near = NEAR};
     m->point = ct__zalloc(K, sizeof *m->point);
     m->C = ct__zalloc(K * width + 2 * n * (int64_t)n + n, sizeof *m->C);
     m->work = ct__zalloc((K + 1) * (K + 1) + 2 * width * width + K * width + K + 3 * width * width, sizeof *m->work);
@@ -77,9 +77,9 @@ static void choose_points(ct__linear_model *m, const ct__tuner *t, double *d)
     }
 }
 
-static double weight_of(double d, double kappa, double nu2)
+static double weight_of(double near, double d, double kappa, double nu2)
 {
-    const double far = d * d + NEAR * NEAR;
+    const double far = d * d + near * near;
     return nu2 > 0 ? 1 / (0.25 * kappa * kappa * far * far + nu2) : 1 / (far * far);
 }
 
@@ -101,7 +101,7 @@ static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const doubl
     memset(N, 0, (size_t)(width * width) * sizeof *N);
     memset(m->spread, 0, (size_t)(n * n) * sizeof *N);
     for (int32_t k = 0; k < m->count; k++) {
-        const double w = weight_of(d[k], kappa, nu2 / runs_of(t, m->point[k]));
+        const double w = weight_of(m->near, d[k], kappa, nu2 / runs_of(t, m->point[k]));
         double *a = A + k * width, *c = m->C + k * width;
         a[0] = nu2 > 0;
         for (int32_t i = 0; i < n; i++) a[1 + i] = m->point[k]->x[i] - m->base->x[i];
@@ -109,13 +109,13 @@ static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const doubl
             c[i] = w * a[i];
             for (int32_t j = 0; j < width; j++) N[i * width + j] += c[i] * a[j];
         }
-        const double plain = weight_of(d[k], 0, 0);
+        const double plain = weight_of(m->near, d[k], 0, 0);
         for (int32_t i = 0; i < n; i++)
             for (int32_t j = 0; j < n; j++) m->spread[i * n + j] += plain * a[1 + i] * a[1 + j];
     }
     for (int32_t i = 0; i < n; i++)
         if (ct__coordinates_held(&t->c, i)) m->spread[i * n + i] = 1e30; /* no direction to explore */
-    N[0] += nu2 > 0 ? weight_of(0, kappa, nu2 / runs_of(t, m->base)) : 1;
+    N[0] += nu2 > 0 ? weight_of(m->near, 0, kappa, nu2 / runs_of(t, m->base)) : 1;
     for (int32_t i = 1; i < width; i++) most = CT_MAX(most, N[i * width + i]);
     for (int32_t i = 1; i < width; i++) N[i * width + i] += RIDGE * most + (most == 0);
     if (!ct__cholesky(width, N)) return 0;

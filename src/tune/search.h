@@ -145,6 +145,7 @@ typedef struct {
     double  half;            /* 1/2 |r|^2 of the model at the base          */
     double *spread;          /* n x n: S'WS; information about directions   */
     double *work;
+    double  near;            /* points that are nearer count as if they were so far */
 } ct__linear_model;
 
 ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *out, ct_err *err);
@@ -181,6 +182,17 @@ ct_status ct__note_stuck(ct__tuner *t, const ct__tune_point *p, double predicted
 
 /* Each begins at `from`, which has been evaluated with success, and leaves its answer in *answer. */
 ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+ct_status ct__tune_lm(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+ct_status ct__tune_fw(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+ct_status ct__tune_random(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+
+/* method_lm.c: the step of forward differences from the errors of r and its curvature, and the error of a derivative
+ * that it promises, in the norm of residuals; NaN: not known. */
+ct_status ct__difference_step(ct__tuner *t, ct__tune_point *from, double *step, double *error);
+/* Points drawn uniformly within bounds and `width` of the centre; *best <- the best of them and *best. */
+ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, double width, int64_t count,
+                            ct__tune_point **best);
 
 /* ---- After the search ------------------------------------------------------------------------- */
 
