@@ -142,7 +142,7 @@ static void test_time_limit_ends_those_that_ignore_it(void)
     double     began = ct_now_s();
     ct__report report = RUN_WORDS(0.2, 0, "forever");
     CHECK(report.end == CT__CHILD_TIME && report.code == -SIGTERM);
-    CHECK(ct_now_s() - began > 0.2 && ct_now_s() - began < 0.2 + 0.8 * CT__GRACE_S);
+    CHECK(ct_now_s() - began > 0.2 && ct_now_s() - began < 5);
     ct__report_free(&report);
     began = ct_now_s();
     report = RUN_WORDS(0.2, 0, "ignore", path);

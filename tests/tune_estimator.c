@@ -3,7 +3,9 @@
  *     tune_estimator WHAT [ARGUMENT...]
  *
  * poses FILE COUNT A B: a trajectory in TUM's format: x = t + A cos t + B, y = A sin t; so residuals are linear in A
- * and B. The others are misdeeds. */
+ * and B.
+ * noted FILE NOTES LOG A B SEED: a trajectory that is best at A = 0.3, B = 5; says in NOTES that it was started, and
+ * leaves a process behind. The others are misdeeds. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -29,7 +31,7 @@ static int poses(const char *path, int count, double a, double b, int from)
 
 static void note(const char *path, const char *what)
 {
-    char      line[64];
+    char      line[600];
     const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666), n = snprintf(line, sizeof line, "%s\n", what);
     if (file >= 0) {
         (void)!write(file, line, (size_t)n);
@@ -42,6 +44,28 @@ static void note_pid(const char *path)
     char text[32];
     snprintf(text, sizeof text, "%ld", (long)getpid());
     note(path, text);
+}
+
+static int noted(char **argv)
+{
+    const char  *log = argv[4];
+    char         line[512];
+    const double a = log10(atof(argv[5]) / 0.3), b = log10(atof(argv[6]) / 5), phase = log[strlen(log) - 1];
+    snprintf(line, sizeof line, "start %s %s %s %s", argv[4], argv[5], argv[6], argv[7]);
+    note(argv[3], line);
+    if (fork() == 0) {
+        setsid();
+        for (;;) pause();
+    }
+    usleep(3000);
+    FILE *file = fopen(argv[2], "w");
+    if (!file) return 1;
+    for (int i = 0; i < 100; i++) {
+        const double t = 0.1 * i, x = t + a * cos(t) + 0.3 * a * a + 0.05 * sin(37 * t + phase),
+                     y = b * sin(t) + 0.2 * a * b + 0.05 * cos(31 * t * phase);
+        fprintf(file, "%.1f %.9f %.9f 0 0 0 0 1\n", t, x, y);
+    }
+    return fclose(file) != 0;
 }
 
 /* Grandchildren in the group, in a session of their own, and orphaned; all ignore SIGTERM. */
@@ -140,6 +164,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "poses"))
         return poses(word(argc, argv, 2), atoi(word(argc, argv, 3)), atof(word(argc, argv, 4)),
                      atof(word(argc, argv, 5)), atoi(word(argc, argv, 6)));
+    if (!strcmp(what, "noted") && argc > 7) return noted(argv);
     if (!strcmp(what, "exit")) {
         fprintf(stderr, "first line\nlast words\n");
         return atoi(word(argc, argv, 2));
