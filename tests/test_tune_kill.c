@@ -1,10 +1,11 @@
 /* test_tune_kill.c: kill -9 of a tuning process at random moments, and resume: the same answer to the bit, no completed
  * run repeated, no process left.
  *
- * Runs write "start KEY" to a file of notes, and the tuning process "done KEY" when it has the outcome: both by appending.
- * So after a "done" no "start" of the same key may follow. The test is a subreaper: whatever a killed process leaves
- * becomes its child, and has to end by itself. COVTUNE_TUNE_KILLS: how often; 10. */
+ * Runs append "start KEY" to a file of notes, and the tuning process "done KEY" when it has the outcome. So after a
+ * "done" no "start" of the same key may follow. The test is a subreaper: whatever a killed process leaves becomes its
+ * child, and has to end by itself. COVTUNE_TUNE_KILLS: how often; 10. */
 #define _GNU_SOURCE
+#include "base/file.h"
 #include "run_test.h"
 
 #include <fcntl.h>
@@ -15,10 +16,10 @@ static char notes[2200], answer[2200], journal[2200], log_file[TEST_LOGS][2200];
 
 static void note_done(const ct_tune_request *request)
 {
-    char         line[4096], a[32], b[32];
-    const int    file = open(notes, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    snprintf(a, sizeof a, "%.17g", request->value[0]);
-    snprintf(b, sizeof b, "%.17g", request->value[1]);
+    char      line[4096], a[32], b[32];
+    const int file = open(notes, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    ct__format_double(request->value[0], a);
+    ct__format_double(request->value[1], b);
     const int n = snprintf(line, sizeof line, "done %s %s %s %d\n", log_file[request->log], a, b, 1 + request->repeat);
     if (write(file, line, (size_t)n) != n) _exit(9);
     close(file);
@@ -199,6 +200,7 @@ static void test_killed_and_resumed_is_the_same(void)
         char name[32];
         snprintf(name, sizeof name, "killed-%d", round);
         prepare(&t, name);
+        const int before = killed;
         for (int ended = 0; !ended && killed < kills + 10;) {
             const double share = killed < kills ? ct_rng_uniform(&rng) : 1000;
             ended = tune_for(&t, 1 + killed % 3, share * seconds * 0.4);
@@ -208,8 +210,7 @@ static void test_killed_and_resumed_is_the_same(void)
         }
         CHECK(!strcmp(content(answer), wanted));
         CHECK(count_repeated(&starts, &done) == 0);
-        CHECK(done >= starts_whole); /* one whose process was killed before it was noted is in the journal alone */
-        CHECK(done <= starts);
+        CHECK(starts >= starts_whole && starts <= starts_whole + 3 * (killed - before)); /* those under way */
         ct__remove_tree(t.root);
     }
     printf("  a tuning of %lld runs, %.2f s; killed %d times, finished %d times; processes left: %d\n",

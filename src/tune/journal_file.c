@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOGS_MAX (1 << 24)
 #define SYNC_S 5.0 /* a power cut costs the runs of the last seconds; a kill costs none */
 
 static const char     TITLE[24] = "covtune journal 1\n";
@@ -162,7 +163,7 @@ static int64_t tail_bytes(const record *r) { return r->message + r->rows * (int6
 static int is_sane(const record *r)
 {
     return !memcmp(r->magic, MAGIC, sizeof MAGIC) && r->parameters >= 0 && r->rows >= 0 && r->message >= 0 &&
-           r->message % 8 == 0 && r->log >= 0 && r->end >= 0 && r->end < CT_TUNE_END_COUNT &&
+           r->message % 8 == 0 && r->log >= 0 && r->log < LOGS_MAX && r->end >= 0 && r->end < CT_TUNE_END_COUNT &&
            r->rows < INT64_MAX / 16 &&
            r->size == (int64_t)sizeof *r + r->parameters * (int64_t)sizeof(double) + tail_bytes(r);
 }
@@ -267,7 +268,7 @@ ct_status ct__journal_append(ct__journal_file *j, const ct__journal_key *key, co
                       .rpe_translation = o->rpe_translation, .rpe_rotation = o->rpe_rotation, .nees = o->nees,
                       .seconds = o->seconds};
     memcpy(r.magic, MAGIC, sizeof MAGIC);
-    if (r.log < 0 || text > 1 << 20)
+    if (r.log < 0 || r.log >= LOGS_MAX || text > 1 << 20)
         return ct_fail(err, CT_E_ARGUMENT, "%s: a run of log %ld with a message of %zu bytes", j->path, (long)r.log,
                        text);
     CT_TRY(check_rows(j, &r, err));
