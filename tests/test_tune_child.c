@@ -92,6 +92,24 @@ static void test_program_gets_folder_arguments_and_environment(void)
     ct__child_close(&child);
 }
 
+static void test_niceness_is_that_of_the_program(void)
+{
+    const char *const words[] = {"nice", NULL};
+    ct__program       program = program_of(words);
+    ct__child         child;
+    ct_err            err = {0};
+    char              wanted[16];
+    const int         own = getpriority(PRIO_PROCESS, 0);
+    program.program = "/usr/bin/nice";
+    program.niceness = own < 15 ? own + 4 : 19;
+    snprintf(wanted, sizeof wanted, "%d\n", program.niceness);
+    CHECK_OK(ct__child_open(&child, 0, &err), err);
+    ct__report report = run_program(&child, &program);
+    CHECK(report.out.bytes && !strcmp(report.out.bytes, wanted));
+    ct__report_free(&report);
+    ct__child_close(&child);
+}
+
 static void test_ends_have_their_codes(void)
 {
     ct__report report = RUN_WORDS(0, 0, "exit", "3");
@@ -386,6 +404,7 @@ static void test_overhead_is_small(void)
 int main(void)
 {
     RUN(test_program_gets_folder_arguments_and_environment);
+    RUN(test_niceness_is_that_of_the_program);
     RUN(test_ends_have_their_codes);
     RUN(test_what_cannot_be_started_says_why);
     RUN(test_time_limit_ends_those_that_ignore_it);

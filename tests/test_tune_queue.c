@@ -188,6 +188,37 @@ static void test_short_and_misplaced_estimates(void)
     ct_tune_queue_free(queue);
 }
 
+/* An estimate at a path of its own: relative to the run's folder, or one for all runs, which only one job can have. */
+static void test_estimates_at_other_paths(void)
+{
+    test_tuning t;
+    char        path[2200];
+    make_tuning(&t, "paths");
+    t.tuning.estimate = (char *)(uintptr_t) "out-{seed}.csv";
+    t.tuning.command = WORDS(t.word, CT_ESTIMATOR, "poses", "{folder}/out-5.csv", "100", "{a}", "{b}");
+    ct_tune_queue  *queue = open_queue(&t, 2, 0);
+    ct_tune_outcome outcome = run_once(queue, 0, 4, 0.5, 1);
+    check_residuals(&outcome, 0.5, 1);
+    ct_tune_outcome_free(&outcome);
+    snprintf(path, sizeof path, "%s/out.csv", t.root);
+    t.tuning.estimate = path;
+    ct_err       err = {0};
+    const double value[2] = {0.5, 1};
+    CHECK_REFUSED(queue->submit(queue->user, &(ct_tune_request){1, 0, 0, value}, &err), err, "one file for all runs");
+    ct_tune_queue_free(queue);
+    queue = open_queue(&t, 1, 0);
+    t.tuning.command = WORDS(t.word, CT_ESTIMATOR, "poses", "{estimate}", "100", "{a}", "{b}");
+    outcome = run_once(queue, 0, 0, 0.5, 1);
+    check_residuals(&outcome, 0.5, 1);
+    ct_tune_outcome_free(&outcome);
+    CHECK(line_count(path) == 100);
+    t.tuning.command = WORDS(t.word, CT_ESTIMATOR, "sleep", "0"); /* what the run before wrote is not its estimate */
+    outcome = run_once(queue, 0, 0, 0.5, 1);
+    CHECK(outcome.end == CT_TUNE_NO_ESTIMATE);
+    ct_tune_outcome_free(&outcome);
+    ct_tune_queue_free(queue);
+}
+
 /* Sites are those of the first request, whichever run ends first: here the second has fewer poses and is faster. */
 static void test_sites_do_not_depend_on_the_order_of_ends(void)
 {
@@ -452,6 +483,7 @@ int main(void)
     RUN(test_scripts_and_programs_of_the_folder_are_found);
     RUN(test_failures_are_outcomes);
     RUN(test_short_and_misplaced_estimates);
+    RUN(test_estimates_at_other_paths);
     RUN(test_sites_do_not_depend_on_the_order_of_ends);
     RUN(test_own_scoring);
     RUN(test_jobs_run_side_by_side);

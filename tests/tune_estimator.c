@@ -71,15 +71,19 @@ static int noted(char **argv)
 /* Grandchildren in the group, in a session of their own, and orphaned; all ignore SIGTERM. */
 static void breed(const char *path)
 {
+    int  ready[2];
+    char bytes[3];
+    if (pipe(ready)) exit(1);
     for (int i = 0; i < 3; i++) {
         if (fork()) continue;
         if (i > 0) setsid();
         if (i > 1 && fork()) _exit(0);
         signal(SIGTERM, SIG_IGN);
         note_pid(path);
+        (void)!write(ready[1], "x", 1);
         for (;;) pause();
     }
-    usleep(50000); /* until they have written their numbers */
+    for (ssize_t n = 0, got; n < 3 && (got = read(ready[0], bytes, 3)) > 0; n += got) {} /* they have written */
 }
 
 static void allocate(void)

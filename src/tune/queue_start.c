@@ -32,6 +32,20 @@ static ct_status make_folder(ct__local *q, ct__run *run, ct_err *err)
     return ct_fail(err, CT_E_IO, "%s: the folder cannot be made: %s", run->folder, strerror(errno));
 }
 
+/* An estimate outside the folder of the run: one that is there is of another run. */
+static ct_status check_estimate(const ct__local *q, const ct__run *run, ct_err *err)
+{
+    const size_t size = strlen(run->folder);
+    if (!strncmp(run->estimate, run->folder, size) && run->estimate[size] == '/') return CT_OK;
+    if (q->slots > 1)
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "%s: the estimate %s is one file for all runs, and %d go on at once; put {folder} into its path, "
+                       "or run with --jobs 1", q->tuning->path, run->estimate, q->slots);
+    if (remove(run->estimate) == 0 || errno == ENOENT || errno == ENOTDIR) return CT_OK;
+    return ct_fail(err, CT_E_IO, "%s: the estimate of an earlier run cannot be removed: %s", run->estimate,
+                   strerror(errno));
+}
+
 /* Where the program writes its estimate. */
 static ct_status place_estimate(ct__local *q, ct__run *run, ct_err *err)
 {
@@ -52,7 +66,7 @@ static ct_status place_estimate(ct__local *q, ct__run *run, ct_err *err)
     if (status != CT_OK) return status;
     free(run->estimate);
     run->estimate = path;
-    return CT_OK;
+    return check_estimate(q, run, err);
 }
 
 ct_status ct__run_prepare(ct__local *q, ct__run *run, ct_err *err)
