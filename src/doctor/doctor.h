@@ -23,6 +23,7 @@
  *   evidence.c    pictures of faults
  *   compose.c     corrections after those that a recipe has
  *   imports.c     examinations until corrections stay
+ *   polish.c      delays of commands, by imports
  *   guard.c       corrections that are refused: measurements fit worse with them
  *   examine.c     one examination
  */
@@ -139,6 +140,9 @@ typedef struct {
     double             alpha; /* of one test */
     const struct ct__forced *forced; /* faults that are fitted in any case */
     int32_t            forceds;
+    const struct ct__forced *excluded; /* faults that are not looked for */
+    int32_t            excludeds;
+    const struct ct__exact_list *settled; /* sensors whose delay is not fitted; may be NULL */
     ct_diagnosis      *out;
     int64_t            finding_capacity, correction_capacity, error_capacity, evidence_capacity;
 } ct__exam;
@@ -148,6 +152,7 @@ typedef struct ct__forced {
     char      name[64];
     int       loops, by_recording;
     ct__param param;
+    char      subject[128]; /* of its finding */
 } ct__forced;
 
 /* faults.c: is it parameter j of the sensor? */
@@ -163,11 +168,17 @@ ct_status ct__compose_corrections(const ct_recipe *recipe, int32_t count, const 
                                   ct_correction **out, int32_t *outs, ct_err *err);
 /* guard.c: sensors whose noise is not in what they measure. */
 #define CT__EXACT_MAX 64
-typedef struct {
+typedef struct ct__exact_list {
     int32_t count;
     char    name[CT__EXACT_MAX][64];
 } ct__exact_list;
+int  ct__exact_has(const ct__exact_list *list, const char *name);
 void ct__exact_add(ct__exact_list *list, const ct__exam *e);
+
+/* polish.c: out += what is to be added to the delay of such a sensor, for each recording if it differs, so that its
+ * errors scatter least. dataset: as the recipe imports it. */
+ct_status ct__polish_delay(const ct_recipe *recipe, const ct_dataset *dataset, const ct_doctor_options *options,
+                           const ct__forced *fault, ct_diagnosis *out, int32_t *imports, ct_err *err);
 
 /* guard.c: drops corrections with which measurements fit worse, and says so. d: its corrections are for
  * ct_recipe_correct with this recipe. */
@@ -314,7 +325,8 @@ ct_status ct__correct_frames(ct__exam *e, ct_err *err);
 ct_status ct__find_common_delay(ct__exam *e, ct_err *err);
 void      ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe); /* recipe may be NULL */
 
-/* report.c: append a finding about a sensor; row -1: all of it. */
+/* report.c: append a finding about a sensor; row -1: all of it. The name of its subject. */
+void ct__subject_name(const ct__sensor *s, int row, char name[128]);
 ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code code, int values, const double *value,
                      ct_err *err);
 ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t recording, ct_correction_kind kind, int count,

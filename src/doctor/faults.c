@@ -273,11 +273,25 @@ int ct__forces(const ct__forced *forced, const ct__sensor *s, int j)
            forced->param.row == s->param[j].row;
 }
 
+/* Faults that are not looked for: delays that are given, and what others explained before. */
+static void close_given(table *t)
+{
+    const ct__exam *e = t->e;
+    const int       settled = e->settled && ct__exact_has(e->settled, t->s->name);
+    for (int j = 0; j < t->s->params; j++) {
+        if (settled && t->s->param[j].kind == CT__FAULT_DELAY) t->s->closed[j] = 1;
+        for (int32_t i = 0; i < e->excludeds; i++)
+            if (ct__forces(&e->excluded[i], t->s, j)) t->s->closed[j] = 1;
+    }
+}
+
 static ct_status select_faults(table *t, ct__fit *fit, ct__fault *f, ct_err *err)
 {
+    close_given(t);
     for (int j = 0; j < t->s->params; j++)
         for (int32_t i = 0; i < t->e->forceds; i++)
-            if (ct__forces(&t->e->forced[i], t->s, j)) fit->use[j] = t->e->forced[i].by_recording ? 3 : 2;
+            if (!t->s->closed[j] && ct__forces(&t->e->forced[i], t->s, j))
+                fit->use[j] = t->e->forced[i].by_recording ? 3 : 2;
     for (int j = 0; j < t->s->params; j++) /* a frame that large faults began with */
         if (t->s->param[j].kind == CT__FAULT_FRAME && fabs(ct__fault_value(t->s, f, j)) > 0) fit->use[j] = 1;
     CT_TRY(settle(t, 1, fit, f, err));

@@ -61,7 +61,7 @@ typedef struct {
 
 /* ---- Sensors that are exact -------------------------------------------------------------------- */
 
-static int is_exact(const ct__exact_list *list, const char *name)
+int ct__exact_has(const ct__exact_list *list, const char *name)
 {
     for (int32_t i = 0; i < list->count; i++)
         if (!strcmp(list->name[i], name)) return 1;
@@ -72,7 +72,7 @@ void ct__exact_add(ct__exact_list *list, const ct__exam *e)
 {
     for (int32_t i = 0; i < e->sensors; i++) {
         const ct__sensor *s = &e->sensor[i];
-        if (!s->exact || is_exact(list, s->name) || list->count == CT__EXACT_MAX) continue;
+        if (!s->exact || ct__exact_has(list, s->name) || list->count == CT__EXACT_MAX) continue;
         snprintf(list->name[list->count++], sizeof list->name[0], "%.63s", s->name);
     }
 }
@@ -114,7 +114,7 @@ static double log_scale(const guard *g, const ct_recipe *recipe, const ct__senso
 {
     char   name[64];
     double sum = 0;
-    if (!recipe || is_exact(g->exact, s->name) || !ct__recipe_sensor_of(recipe, s->name, name)) return 0;
+    if (!recipe || ct__exact_has(g->exact, s->name) || !ct__recipe_sensor_of(recipe, s->name, name)) return 0;
     for (int i = 0; i < s->rows; i++)
         sum += log(fabs(scale_in(recipe, name, recording, i) / scale_in(g->base, name, recording, i)));
     return sum;

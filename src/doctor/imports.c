@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #define IMPORTS_MOST 5
+#define RESTARTS     2
 #define SETTLED      0.5 /* standard errors */
 #define REMAINS      3.0 /* standard errors that a fault has after the corrections of others */
 
@@ -20,6 +21,10 @@ typedef struct {
     int32_t            forceds;
     int64_t            capacity;
     ct__exact_list     exact; /* sensors whose noise is not in what they measure */
+    ct__forced        *excluded; /* faults that others explain */
+    int32_t            excludeds;
+    int64_t            excluded_capacity;
+    int                settled; /* 1: their delays are given                     */
     double             moved; /* largest step of a forced fault, in standard errors; INFINITY: a new one */
 } rounds;
 
@@ -217,6 +222,8 @@ static ct_status remember(rounds *r, const ct__exam *e, ct_err *err)
             CT_TRY(ct__grow(&r->forced, &r->capacity, (int64_t)r->forceds + 1, sizeof *r->forced, "faults", err));
             ct__forced f = {.loops = s->loops, .param = s->param[j], .by_recording = s->fit->use[j] == 3};
             snprintf(f.name, sizeof f.name, "%s", s->name);
+            const int row = f.param.kind == CT__FAULT_BIAS || f.param.kind == CT__FAULT_SCALE ? f.param.row : -1;
+            ct__subject_name(s, row, f.subject);
             r->forced[r->forceds++] = f;
         }
         if (mine >= 0) frame = fmin(frame, mine), framed = 1;
@@ -311,6 +318,19 @@ static ct_status apply(rounds *r, ct_diagnosis *now, ct_err *err)
     return status;
 }
 
+/* Of a delay that was found before the last examination. */
+static double delay_error(const ct_diagnosis *d, const ct_recipe *recipe, const char *sensor)
+{
+    char name[64];
+    for (int32_t i = 0; i < d->findings.count; i++) {
+        const ct_finding *f = &d->findings.item[i];
+        if (f->code == CT_FINDING_SENSOR_DELAY && f->subjects &&
+            ct__recipe_sensor_of(recipe, f->subject[0].name, name) && !strcmp(name, sensor))
+            return f->value[1];
+    }
+    return 0;
+}
+
 /* Corrections of the last recipe that the first does not have. */
 static ct_status conclude(rounds *r, ct_diagnosis *all, ct_diagnosis *last, ct_err *err)
 {
@@ -335,6 +355,7 @@ static ct_status conclude(rounds *r, ct_diagnosis *all, ct_diagnosis *last, ct_e
             for (int32_t k = 0; k < last->corrections; k++)
                 if (last->correction[k].kind == c->kind && !strcmp(last->correction[k].sensor, c->sensor))
                     error = last->correction_error[k];
+            if (c->kind == CT_CORRECT_DELAY && !(error > 0)) error = delay_error(all, first, c->sensor);
             status = ct__report_correction(&e, NULL, -1, c->kind, c->count, c->value, error, err);
             if (status == CT_OK) all->correction[all->corrections - 1] = *c;
         }
@@ -347,7 +368,10 @@ static ct_status examine_round(rounds *r, ct_diagnosis **now, ct_err *err)
     ct__exam e = {.dataset = r->imported ? r->imported : r->given,
                   .options = r->options,
                   .forced = r->forced,
-                  .forceds = r->forceds};
+                  .forceds = r->forceds,
+                  .excluded = r->excluded,
+                  .excludeds = r->excludeds,
+                  .settled = r->settled ? &r->exact : NULL};
     ct_status status = ct__examine(&e, err);
     if (status == CT_OK) status = remember(r, &e, err);
     ct__exact_add(&r->exact, &e);
@@ -371,25 +395,102 @@ static ct_status correct_conventions(rounds *r, ct_diagnosis **all, int32_t *imp
     return status;
 }
 
-static ct_status run(rounds *r, ct_diagnosis **all, ct_err *err)
+/* The finding on the delay of a sensor has what is added in the mean. */
+static void add_delays(const ct_recipe *recipe, const ct_diagnosis *found, ct_diagnosis *all)
+{
+    for (int32_t i = 0; i < all->findings.count; i++) {
+        ct_finding *f = &all->findings.item[i];
+        char        name[64];
+        double      sum = 0;
+        int32_t     n = 0;
+        if (f->code != CT_FINDING_SENSOR_DELAY || !f->subjects) continue;
+        if (!ct__recipe_sensor_of(recipe, f->subject[0].name, name)) continue;
+        for (int32_t k = 0; k < found->corrections; k++)
+            if (!strcmp(found->correction[k].sensor, name)) sum += found->correction[k].value[0], n++;
+        if (n) f->value[0] += sum / n;
+    }
+}
+
+/* Delays of commands are those that fit best; then what else there is, with these. */
+static ct_status polish(rounds *r, ct_diagnosis **all, ct_diagnosis **now, int32_t *imports, ct_err *err)
+{
+    ct_diagnosis *found = ct__zalloc(1, sizeof *found);
+    ct_status     status = found ? CT_OK : ct__no_memory(err, "diagnoses", 1);
+    for (int32_t i = 0; status == CT_OK && i < r->forceds; i++) {
+        const ct__forced *f = &r->forced[i];
+        if (f->param.kind != CT__FAULT_DELAY || f->loops || !ct__exact_has(&r->exact, f->name)) continue;
+        status = ct__polish_delay(r->recipe, r->imported, &r->options, f, found, imports, err);
+    }
+    if (status == CT_OK && found->corrections) {
+        r->settled = 1;
+        add_delays(r->options.recipe, found, *all);
+        ct_diagnosis_free(*now);
+        *now = NULL;
+        status = apply(r, found, err);
+        ++*imports;
+        if (status == CT_OK) status = examine_round(r, now, err);
+        if (status == CT_OK) status = merge(all, *now, err);
+    }
+    ct_diagnosis_free(found);
+    return status;
+}
+
+/* From the recipe as it is until corrections stay. *now <- the last examination, for the caller to free. */
+static ct_status settle(rounds *r, ct_diagnosis **all, ct_diagnosis **now, int32_t *imports, ct_err *err)
 {
     ct_import_result counts = {0};
-    ct_diagnosis    *now = NULL;
     ct_status        status = import(r, ct_recipe_text(r->options.recipe), &counts, err);
-    int32_t          imports = 1;
+    ++*imports;
     if (status == CT_OK) status = report_stamps(&counts, all, err);
     ct_import_result_free(&counts);
-    if (status == CT_OK) status = correct_conventions(r, all, &imports, err);
+    if (status == CT_OK) status = correct_conventions(r, all, imports, err);
     for (int i = 0; status == CT_OK; i++) {
-        ct_diagnosis_free(now);
-        now = NULL;
-        status = examine_round(r, &now, err);
-        if (status == CT_OK) status = merge(all, now, err);
-        if (status != CT_OK || i == IMPORTS_MOST || !(r->moved > SETTLED) || !now->corrections) break;
+        ct_diagnosis_free(*now);
+        *now = NULL;
+        status = examine_round(r, now, err);
+        if (status == CT_OK) status = merge(all, *now, err);
+        if (status != CT_OK || i == IMPORTS_MOST || !(r->moved > SETTLED) || !(*now)->corrections) break;
         if (r->options.progress && r->options.progress(r->options.user, (i + 1.0) / (IMPORTS_MOST + 1), "importing"))
             status = ct_fail(err, CT_E_EMPTY, "stopped");
-        if (status == CT_OK) status = apply(r, now, err);
-        imports++;
+        if (status == CT_OK) status = apply(r, *now, err);
+        ++*imports;
+    }
+    return status == CT_OK ? polish(r, all, now, imports, err) : status;
+}
+
+/* A fault that was found first, and that one found later explains, is not looked for again: the size of the other is
+ * right without it only. 1: there is one. */
+static ct_status exclude(rounds *r, const ct_diagnosis *all, int *any, ct_err *err)
+{
+    *any = 0;
+    for (int32_t i = 0; i < all->findings.count; i++) {
+        const ct_finding *f = &all->findings.item[i];
+        if (remains(f) || !f->subjects || (adds_up(f->code) != 1 && adds_up(f->code) != -1)) continue;
+        for (int32_t k = 0; k < r->forceds; k++) {
+            const int scale = r->forced[k].param.kind == CT__FAULT_SCALE;
+            if (strcmp(r->forced[k].subject, f->subject[0].name) || scale != (adds_up(f->code) < 0)) continue;
+            CT_TRY(ct__grow(&r->excluded, &r->excluded_capacity, (int64_t)r->excludeds + 1, sizeof *r->excluded,
+                            "faults", err));
+            r->excluded[r->excludeds++] = r->forced[k];
+            *any = 1;
+        }
+    }
+    return CT_OK;
+}
+
+static ct_status run(rounds *r, ct_diagnosis **all, ct_err *err)
+{
+    ct_diagnosis *now = NULL;
+    int32_t       imports = 0;
+    ct_status     status = CT_OK;
+    for (int i = 0, again = 1; status == CT_OK && again; i++) {
+        ct_diagnosis_free(*all);
+        *all = NULL;
+        r->forceds = 0;
+        r->settled = 0;
+        status = settle(r, all, &now, &imports, err);
+        again = 0;
+        if (status == CT_OK && i < RESTARTS) status = exclude(r, *all, &again, err);
     }
     if (status == CT_OK) status = conclude(r, *all, now, err);
     if (status == CT_OK) (*all)->imports = imports;
@@ -411,5 +512,6 @@ ct_status ct__examine_with_imports(const ct_dataset *dataset, const ct_doctor_op
     ct_recipe_free(r.recipe);
     ct_dataset_free(r.imported);
     free(r.forced);
+    free(r.excluded);
     return status;
 }

@@ -15,6 +15,12 @@ static ct_status extend(ct__exam *e, ct_err *err)
     return CT_OK;
 }
 
+void ct__subject_name(const ct__sensor *s, int row, char name[128])
+{
+    if (row < 0) snprintf(name, 128, "%s", s->name);
+    else snprintf(name, 128, "%s.%s", s->name, s->ops->coordinate[row] ? s->ops->coordinate[row] : "value");
+}
+
 ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code code, int values, const double *value,
                      ct_err *err)
 {
@@ -22,8 +28,7 @@ ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code 
     CT_TRY(ct_findings_add(&e->out->findings, code, values, value, err));
     CT_TRY(extend(e, err));
     if (!s) return CT_OK;
-    if (row < 0) snprintf(name, sizeof name, "%s", s->name);
-    else snprintf(name, sizeof name, "%s.%s", s->name, s->ops->coordinate[row] ? s->ops->coordinate[row] : "value");
+    ct__subject_name(s, row, name);
     return ct_findings_add_subject(&e->out->findings, CT_SUBJECT_MODEL, s->model[0], 0, name, err);
 }
 
