@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "run_test.h"
 
+#include <spawn.h>
 #include <sys/wait.h>
 
 /* Values a, b of the estimator as residuals: x - t = a cos t + b, y = a sin t. */
@@ -445,33 +446,37 @@ static void test_written_files_and_digest(void)
     ct_config_free(t.file[0].config);
 }
 
-/* Time of a run from submit to collect, beyond the program's own: folder, file, start, reading 100 poses, comparing. */
+/* Time of a run from submit to collect, beyond the program's own: folder, file, start, reading 100 poses, comparing.
+ * The smallest of many, and the median, which other programs of the machine add to. */
 static void test_overhead_of_a_run_is_below_3_ms(void)
 {
+    enum { RUNS = 200 };
     test_tuning t;
+    char        path[2200];
     make_tuning(&t, "overhead");
     add_config(&t);
+    snprintf(path, sizeof path, "%s/plain", t.root);
     t.tuning.command = WORDS(t.word, CT_ESTIMATOR, "poses", "{estimate}", "100", "{a}", "{b}", "0", "{params}");
+    char *const plain_words[] = {(char[]){"estimator"}, (char[]){"poses"}, path, (char[]){"100"}, (char[]){"0"}, NULL};
     ct_tune_queue *queue = open_queue(&t, 1, 0);
-    double         best = INFINITY, own = INFINITY;
-    for (int pass = 0; pass < 8; pass++) {
-        const int    runs = 25;
-        double       began = ct_now_s();
-        for (int i = 0; i < runs; i++) {
-            ct_tune_outcome outcome = run_once(queue, 0, i, 0.01 * i, 0.1);
-            CHECK(outcome.end == CT_TUNE_DONE);
-            ct_tune_outcome_free(&outcome);
-        }
-        best = fmin(best, (ct_now_s() - began) / runs);
-        char command[5000];
-        snprintf(command, sizeof command,
-                 "i=0; while [ $i -lt %d ]; do " CT_ESTIMATOR " poses %s/x 100 0 0; i=$((i+1)); done", runs, t.root);
+    double         run[RUNS], plain[RUNS], best = INFINITY, own = INFINITY;
+    for (int i = 0; i < RUNS; i++) {
+        double          began = ct_now_s();
+        ct_tune_outcome outcome = run_once(queue, 0, i, 0.01 * i, 0.1);
+        run[i] = ct_now_s() - began;
+        CHECK(outcome.end == CT_TUNE_DONE);
+        ct_tune_outcome_free(&outcome);
+        pid_t pid;
         began = ct_now_s();
-        CHECK(system(command) == 0);
-        own = fmin(own, (ct_now_s() - began) / runs);
+        CHECK(posix_spawn(&pid, CT_ESTIMATOR, NULL, NULL, plain_words, plain_words + 5) == 0);
+        waitpid(pid, NULL, 0);
+        plain[i] = ct_now_s() - began;
+        best = fmin(best, run[i]);
+        own = fmin(own, plain[i]);
     }
     ct_tune_queue_free(queue);
-    printf("  a run %.3f ms, the program by a shell %.3f ms\n", 1e3 * best, 1e3 * own);
+    printf("  a run %.3f ms, median %.3f; the program alone %.3f ms, median %.3f\n", 1e3 * best,
+           1e3 * ct_median(RUNS, run), 1e3 * own, 1e3 * ct_median(RUNS, plain));
     CHECK(ct_test_slow() || best - own < 3e-3);
     ct_config_free(t.file[0].config);
 }

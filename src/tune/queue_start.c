@@ -39,7 +39,7 @@ static ct_status check_estimate(const ct__local *q, const ct__run *run, ct_err *
     if (!strncmp(run->estimate, run->folder, size) && run->estimate[size] == '/') return CT_OK;
     if (q->slots > 1)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "%s: the estimate %s is one file for all runs, and %d go on at once; put {folder} into its path, "
+                       "%s: the estimate %s is one file for all runs, and %d run at once; put {folder} into its path, "
                        "or run with --jobs 1", q->tuning->path, run->estimate, q->slots);
     if (remove(run->estimate) == 0 || errno == ENOENT || errno == ENOTDIR) return CT_OK;
     return ct_fail(err, CT_E_IO, "%s: the estimate of an earlier run cannot be removed: %s", run->estimate,
