@@ -311,8 +311,62 @@ static void test_an_array_is_added_whole_or_not_at_all(void)
     ct_graph_free(graph);
 }
 
+/* Half the square sum of whitened residuals is the error; J'r its gradient, by differences. */
+static void test_evaluated_arrays_are_the_error_and_its_gradient(void)
+{
+    for (int how = 0; how < 8; how += 4) {
+        world w;
+        world_make(&w, 5, EVERYTHING & ~ROBUST);
+        ct_graph *graph = disguise(w.graph, how | OWN_CURVATURE);
+        double   *x = copy_values(graph, ct_graph_initial_const(graph)), error = 0, slope = 0;
+        double    d[CT_DIM_MAX] = {1e-6, -2e-6, 1.5e-6, 1e-6, 2e-6, -1e-6}, moved[CT_SIZE_MAX];
+        const int32_t       v = w.pose[0][3];
+        int64_t             factors = 0;
+        const ct_factor_ops *ops;
+        for (int m = 0; (ops = ct_graph_model(graph, m)); m++) {
+            const int64_t n = ct_graph_factors_of(graph, ops, NULL, NULL);
+            int32_t      *factor = malloc((size_t)n * sizeof *factor), *var = malloc((size_t)(n * 4) * sizeof *var);
+            double       *r = malloc((size_t)(n * ops->rows) * sizeof *r), *J[CT_ARITY_MAX];
+            CHECK(ct_graph_factors_of(graph, ops, factor, var) == n);
+            factors += n;
+            for (int i = 0; i < ops->arity; i++) J[i] = malloc((size_t)(n * 36) * sizeof **J);
+            CHECK_OK(ct_graph_evaluate(graph, w.noise, x, n, factor, r, J, &w.err), w.err);
+            for (int64_t k = 0; k < n * ops->rows; k++) {
+                error += r[k] * r[k] / 2;
+                for (int i = 0; i < ops->arity; i++) {
+                    const int dim = ct_kind_dim(ops->kind[i]);
+                    for (int c = 0; var[k / ops->rows * ops->arity + i] == v && c < dim; c++)
+                        slope += r[k] * J[i][k * dim + c] * d[c];
+                }
+            }
+            for (int i = 0; i < ops->arity; i++) free(J[i]);
+            free(factor);
+            free(var);
+            free(r);
+        }
+        CHECK(factors == ct_graph_factors(graph));
+        CHECK(fabs(error - ct_graph_error(graph, w.noise, x)) <= 1e-12 * error);
+        double *at = x + ct_graph_offset(graph, v), ahead, behind;
+        const ct_kind kind = ct_graph_kind(graph, v);
+        memcpy(moved, at, (size_t)ct_kind_size(kind) * sizeof *moved);
+        ct_kind_retract(kind, moved, d, at);
+        ahead = ct_graph_error(graph, w.noise, x);
+        for (int c = 0; c < CT_DIM_MAX; c++) d[c] = -d[c];
+        ct_kind_retract(kind, moved, d, at);
+        behind = ct_graph_error(graph, w.noise, x);
+        CHECK(fabs((ahead - behind) / 2 - slope) <= 1e-6 * fabs(slope) + 1e-12 * error);
+        CHECK(ct_graph_evaluate(graph, w.noise, x, 1, (const int32_t[]){ct_graph_factors(graph)}, NULL, NULL, &w.err) ==
+              CT_E_ARGUMENT);
+        CHECK(ct_graph_model(graph, -1) == NULL && ct_graph_factors_of(graph, NULL, NULL, NULL) == 0);
+        free(x);
+        ct_graph_free(graph);
+        world_free(&w);
+    }
+}
+
 int main(void)
 {
+    RUN(test_evaluated_arrays_are_the_error_and_its_gradient);
     RUN(test_estimates_are_those_with_eval);
     RUN(test_exact_hessians_are_those_with_eval);
     RUN(test_calls_do_not_grow_with_the_number_of_factors);

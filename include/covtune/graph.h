@@ -298,6 +298,20 @@ ct_status ct_graph_check_noise(const ct_graph *graph, const ct_noise *noise, ct_
  * model has none afterwards. The table must fit. O(factors). */
 void ct_graph_name_rows(const ct_graph *graph, ct_noise *noise);
 
+/* ---- Arrays ----------------------------------------------------------------------------------- */
+
+/* Model number i among those that factors have, in the order of their first factors; NULL: none. O(factors). */
+const ct_factor_ops *ct_graph_model(const ct_graph *graph, int i);
+/* The factors of a model, in order: their numbers and variables (count x arity); either may be NULL. Returns how many
+ * there are. O(factors). */
+int64_t ct_graph_factors_of(const ct_graph *graph, const ct_factor_ops *ops, int32_t factor[], int32_t var[]);
+/* Residuals and Jacobians of factors of one model at x: r is count x rows, J[i] count x rows x dim of variable i; r, J
+ * and J[i] may be NULL. With noise they are whitened, robust weight and multiplier included: J'r is then the gradient of
+ * the error and J'J its Gauss-Newton matrix; NULL: as the model has them. CT_E_ARGUMENT: no such factor, or another
+ * model. */
+ct_status ct_graph_evaluate(const ct_graph *graph, const ct_noise *noise, const double *x, int64_t count,
+                            const int32_t factor[], double *r, double *const J[], ct_err *err);
+
 /* error = sum over factors of rho(|R r| / sqrt(m)) at values x (no allocation). NaN if a residual is. */
 double ct_graph_error(const ct_graph *graph, const ct_noise *noise, const double *x);
 
