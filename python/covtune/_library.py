@@ -1,0 +1,223 @@
+"""The shared library: found, checked against the tables made from its headers, and bound."""
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any
+
+from . import _tables as t
+
+
+class Error(Exception):
+    """A sentence of the library. `status` is the name of its code, such as "argument"."""
+
+    status = "error"
+
+
+class ArgumentError(Error, ValueError):
+    """An argument is outside its domain."""
+
+    status = "argument"
+
+
+class FileError(Error, OSError):
+    """A file could not be read or written."""
+
+    status = "io"
+
+
+class ParseError(Error, ValueError):
+    """A file does not follow its format."""
+
+    status = "parse"
+
+
+class NoiseError(Error, ValueError):
+    """A noise model is not usable."""
+
+    status = "noise"
+
+
+class LimitError(Error, OverflowError):
+    """Something is larger than this build can hold."""
+
+    status = "limit"
+
+
+class SingularError(Error, ArithmeticError):
+    """The measurements leave something undetermined."""
+
+    status = "singular"
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """A format or a build has no place for what was asked for."""
+
+    status = "unsupported"
+
+
+class BusyError(Error):
+    """Another process uses it."""
+
+    status = "busy"
+
+
+class EmptyError(Error, LookupError):
+    """There is nothing of the kind that was asked for."""
+
+    status = "empty"
+
+
+class OutOfMemory(Error, MemoryError):
+    """There is no memory."""
+
+    status = "memory"
+
+
+_ERRORS = {
+    t.CT_E_MEMORY: OutOfMemory, t.CT_E_ARGUMENT: ArgumentError, t.CT_E_IO: FileError, t.CT_E_PARSE: ParseError,
+    t.CT_E_NOISE: NoiseError, t.CT_E_LIMIT: LimitError, t.CT_E_SINGULAR: SingularError,
+    t.CT_E_UNSUPPORTED: UnsupportedError, t.CT_E_BUSY: BusyError, t.CT_E_EMPTY: EmptyError,
+}
+
+
+def _candidates() -> list[str]:
+    given = os.environ.get("COVTUNE_LIBRARY")
+    if given:
+        return [given]
+    here = Path(__file__).parent
+    names = ["libcovtune.so", "libcovtune.dylib", "covtune.dll"]
+    return [str(here / name) for name in names if (here / name).exists()] + names[:1]
+
+
+def _load() -> ctypes.CDLL:
+    tried = []
+    for path in _candidates():
+        try:
+            return ctypes.CDLL(path)
+        except OSError as why:
+            tried.append(str(why))
+    raise ImportError("covtune: its library libcovtune.so cannot be loaded: " + "; ".join(tried) +
+                      ". Install the package again, or name the library in COVTUNE_LIBRARY.")
+
+
+def _bind(library: ctypes.CDLL) -> ctypes.CDLL:
+    library.ct_version.restype = ctypes.c_char_p
+    library.ct_version.argtypes = []
+    version = library.ct_version().decode()
+    if version != t.VERSION:
+        raise ImportError(f"covtune: the package is of version {t.VERSION}, its library of version {version}. "
+                          "Install both from one source.")
+    for name, (result, arguments) in t.FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"covtune: the library {library._name} has no {name}: it is of another build than "
+                              "the package. Install both from one source.") from None
+        function.restype = result
+        function.argtypes = arguments
+    return library
+
+
+lib = _bind(_load())
+_libc_free = ctypes.CDLL(None).free
+_libc_free.restype = None
+_libc_free.argtypes = [ctypes.c_void_p]
+
+
+def call(name: str, *arguments: Any) -> None:
+    """A function that returns a status and has ct_err * as its last argument. Raises the library's sentence."""
+    err = t.ct_err()
+    check(getattr(lib, name)(*arguments, ctypes.byref(err)), err)
+
+
+def check(status: int, err: t.ct_err) -> None:
+    if status != t.CT_OK:
+        text = err.text.decode("utf-8", "replace") or lib.ct_status_text(status).decode()
+        raise _ERRORS.get(status, Error)(text)
+
+
+def encode(text: Any, what: str = "a name") -> bytes:
+    """Bytes of a text or path; texts with NUL cannot be passed on."""
+    data = os.fsencode(text) if isinstance(text, (str, os.PathLike)) else text
+    if not isinstance(data, bytes):
+        raise ArgumentError(f"{what} must be a text, found {type(text).__name__}")
+    if b"\0" in data:
+        raise ArgumentError(f"{what} has a NUL character: {text!r}")
+    return data
+
+
+def take_text(pointer: ctypes.c_void_p) -> str:
+    """The text of a char * that the caller owns, which is freed."""
+    try:
+        return ctypes.string_at(pointer).decode("utf-8", "replace")
+    finally:
+        _libc_free(pointer)
+
+
+def name_of(enum: str, value: int, prefix: str) -> str:
+    """CT_STOP_STEP -> "step"."""
+    for name, number in t.ENUMS[enum].items():
+        if number == value:
+            return name[len(prefix):].lower()
+    return "?"
+
+
+class in_use:
+    """A block in which handles are neither freed nor changed."""
+
+    def __init__(self, *handles: "Handle") -> None:
+        self._handles = handles
+
+    def __enter__(self) -> None:
+        for handle in self._handles:
+            handle._uses += 1
+
+    def __exit__(self, *why: Any) -> None:
+        for handle in self._handles:
+            handle._uses -= 1
+
+
+class Handle:
+    """An object of the library. It is freed once; using it afterwards raises."""
+
+    _free = ""
+    _handle: int | None = None
+    _uses = 0  # calls under way
+
+    def __init__(self, handle: ctypes.c_void_p | int | None) -> None:
+        self._handle = handle.value if isinstance(handle, ctypes.c_void_p) else handle
+
+    @property
+    def _pointer(self) -> ctypes.c_void_p:
+        if not self._handle:
+            raise ArgumentError(f"this {type(self).__name__} is closed")
+        return ctypes.c_void_p(self._handle)
+
+    def _idle(self) -> None:
+        """Refuse a change while a call is under way, from a callback or another thread."""
+        if self._uses:
+            raise ArgumentError(f"this {type(self).__name__} is in use by a call that has not ended")
+
+    def close(self) -> None:
+        """Free it now. A second call does nothing."""
+        self._idle()
+        handle, self._handle = self._handle, None
+        if handle:
+            getattr(lib, self._free)(ctypes.c_void_p(handle))
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # the interpreter is ending
+            pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError(f"a {type(self).__name__} cannot be pickled: it lives in this process. Write it to a file.")

@@ -1,0 +1,426 @@
+"""Factor graphs: variables, factors, estimates, covariances."""
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from . import _tables as t
+from ._arrays import address, doubles, indices, view
+from ._factor import FactorModel, raise_pending
+from ._library import ArgumentError, Handle, call, encode, in_use, lib
+from .noise import Noise
+
+
+def kind_of(name: str) -> int:
+    """The number of a manifold by name: "R1", "R2", "R3", "SO2", "SO3", "SE2", "SE3"."""
+    kind = lib.ct_kind_find(encode(name, "a kind"))
+    if kind < 0:
+        known = ", ".join(lib.ct_kind_name(k).decode() for k in range(t.CT_KIND_COUNT))
+        raise ArgumentError(f"{name!r} is no kind of variable: there are {known}")
+    return kind
+
+
+def from_fields(kind: int, fields: Any, what: str) -> np.ndarray:
+    """Stored values of rows of fields: (x, y, yaw), (x, y, z, qx, qy, qz, qw), an angle, or coordinates."""
+    rows = doubles(fields, (None, lib.ct_kind_fields(kind)), what)
+    size = lib.ct_kind_size(kind)
+    if kind in (t.CT_R1, t.CT_R2, t.CT_R3):
+        return rows
+    out = np.empty((len(rows), size))
+    if kind == t.CT_SO2:
+        out[:, 0], out[:, 1] = np.cos(rows[:, 0]), np.sin(rows[:, 0])
+    elif kind == t.CT_SE2:
+        out[:, :2], out[:, 2], out[:, 3] = rows[:, :2], np.cos(rows[:, 2]), np.sin(rows[:, 2])
+    else:
+        quaternion = rows[:, -4:]
+        norm = np.linalg.norm(quaternion, axis=1, keepdims=True)
+        if not (norm > 0).all():
+            raise ArgumentError(f"{what}: the quaternion of row {int(np.argmin(norm[:, 0] > 0))} is zero or not finite")
+        out[:] = rows
+        exact = np.abs((quaternion * quaternion).sum(axis=1, keepdims=True) - 1) <= 4 * np.finfo(float).eps
+        out[:, -4:] = np.where(exact, quaternion, quaternion / norm)
+    return out
+
+
+def to_fields(kind: int, stored: np.ndarray) -> np.ndarray:
+    """The inverse of from_fields."""
+    if kind == t.CT_SO2:
+        return np.arctan2(stored[:, 1], stored[:, 0])[:, None]
+    if kind == t.CT_SE2:
+        return np.column_stack([stored[:, :2], np.arctan2(stored[:, 3], stored[:, 2])])
+    return stored.copy()
+
+
+@dataclass(frozen=True)
+class SolveResult:
+    """The outcome of a solve."""
+
+    stop: str
+    """Why it ended: "error", "step", "gradient" are minima."""
+    converged: bool
+    iterations: int
+    initial_error: float
+    final_error: float
+    distance: float
+    """Estimated distance from the minimum in standard deviations; NaN: not known."""
+    seconds: float
+    message: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Residuals and Jacobians of the factors of one model."""
+
+    model: str
+    factors: np.ndarray
+    variables: np.ndarray
+    """n x arity."""
+    residuals: np.ndarray
+    """n x rows."""
+    jacobians: list[np.ndarray] = field(default_factory=list)
+    """Of each variable: n x rows x dimension."""
+
+
+class Graph(Handle):
+    """A factor graph: variables, and factors between them. Values of poses are (x, y, yaw) in the plane and
+    (x, y, z, qx, qy, qz, qw) in space.
+
+    >>> graph, noise = Graph(), Noise()
+    >>> _ = noise.add("prior", sigma=[0.1, 0.1, 0.1]), noise.add("odom", sigma=[0.1, 0.1, 0.02])
+    >>> poses = graph.add_variables("SE2", [[0, 0, 0], [1, 0, 0]])
+    >>> _ = graph.add_prior(poses[:1], [[0, 0, 0]], noise="prior", table=noise)
+    >>> _ = graph.add_between(poses[:-1], poses[1:], [[1.1, 0, 0.02]], noise="odom", table=noise)
+    >>> result = graph.solve(noise)
+    >>> graph.values(poses)[1].round(3)
+    array([1.1 , 0.  , 0.02])
+    """
+
+    _free = "ct_graph_free"
+
+    def __init__(self, noise: Noise | None = None, _handle: Any = None) -> None:
+        if _handle is None:
+            _handle = ctypes.c_void_p()
+            call("ct_graph_new", ctypes.byref(_handle))
+        super().__init__(_handle)
+        self.noise = noise
+        self._models: list[FactorModel] = []  # their functions must outlive the graph
+        self._solver: Solver | None = None
+
+    # ---- variables
+
+    def add_variables(self, kind: str, values: Any) -> np.ndarray:
+        """Add a variable for each row of `values`; an integer adds so many at the identity. Returns their indices."""
+        number = kind_of(kind)
+        first = ctypes.c_int32()
+        if isinstance(values, (int, np.integer)):
+            count, stored = int(values), None
+        else:
+            stored = from_fields(number, values, f"values of {kind}")
+            count = len(stored)
+        call("ct_graph_add_variables", self._pointer, number, count, address(stored), ctypes.byref(first))
+        self._forget()
+        return np.arange(first.value, first.value + count, dtype=np.int32)
+
+    def add_variable(self, kind: str, value: Any = None, name: str | None = None, fixed: bool = False) -> int:
+        """Add one variable, with a name. Returns its index."""
+        number = kind_of(kind)
+        index = ctypes.c_int32()
+        stored = None if value is None else from_fields(number, np.atleast_2d(np.asarray(value, dtype=float)),
+                                                        f"the value of {name or kind}")
+        call("ct_graph_add_variable", self._pointer, None if name is None else encode(name), number, address(stored),
+             ctypes.byref(index))
+        if fixed:
+            lib.ct_graph_fix(self._pointer, index.value, 1)
+        self._forget()
+        return index.value
+
+    def fix(self, variables: Any, fixed: bool = True) -> None:
+        """Hold variables at their values: they are not estimated."""
+        for v in self._check(variables):
+            lib.ct_graph_fix(self._pointer, int(v), int(fixed))
+        self._forget()
+
+    def _check(self, variables: Any) -> np.ndarray:
+        index = indices(variables, (None,), "variables")
+        bad = index[(index < 0) | (index >= self.variables)]
+        if len(bad):
+            raise ArgumentError(f"there is no variable {bad[0]}: the graph has {self.variables}")
+        return index
+
+    def values(self, variables: Any = None) -> np.ndarray | list[np.ndarray]:
+        """Present values as rows of fields: an array if all are of one kind, else a list. None: of all variables."""
+        index = np.arange(self.variables, dtype=np.int32) if variables is None else self._check(variables)
+        x, pointer = self._values, self._pointer
+        kinds = [lib.ct_graph_kind(pointer, int(v)) for v in index]
+        offsets = np.array([lib.ct_graph_offset(pointer, int(v)) for v in index], dtype=np.int64)
+        if len(set(kinds)) == 1:
+            size = lib.ct_kind_size(kinds[0])
+            return to_fields(kinds[0], x[offsets[:, None] + np.arange(size)])
+        return [to_fields(k, x[o:o + lib.ct_kind_size(k)][None])[0] for k, o in zip(kinds, offsets)]
+
+    def set_values(self, variables: Any, values: Any) -> None:
+        """Change values, from which the next solve starts. All variables must be of one kind."""
+        index = self._check(variables)
+        kinds = {lib.ct_graph_kind(self._pointer, int(v)) for v in index}
+        if len(kinds) > 1:
+            raise ArgumentError("variables of several kinds: set those of one kind at a time")
+        for kind in kinds:
+            stored = from_fields(kind, values, "values")
+            if len(stored) != len(index):
+                raise ArgumentError(f"{len(index)} variables, but {len(stored)} rows of values")
+            if not np.isfinite(stored).all():
+                raise ArgumentError("values must be finite")
+            x = self._values
+            for v, row in zip(index, stored):
+                offset = lib.ct_graph_offset(self._pointer, int(v))
+                x[offset:offset + len(row)] = row
+
+    @property
+    def _values(self) -> np.ndarray:
+        """The values in the library's own memory."""
+        size = lib.ct_graph_size(self._pointer)
+        if size == 0:
+            return np.zeros(0)
+        return np.ctypeslib.as_array(ctypes.cast(lib.ct_graph_initial(self._pointer), ctypes.POINTER(ctypes.c_double)),
+                                     (size,))
+
+    # ---- factors
+
+    def add_factors(self, model: str | FactorModel, variables: Any, measurements: Any, noise: str | int,
+                    table: Noise | None = None) -> np.ndarray:
+        """Add factors of a model, a built-in one by name or an own one: variables are n x arity, measurements n rows of
+        fields, parts one after the other; parts that files may leave out may be left out. Returns their numbers."""
+        ops = self._ops(model)
+        names = [ops.kind[i] for i in range(ops.arity)]
+        var = indices(variables, (None, None) if np.ndim(variables) != 1 else (None,), "variables")
+        var = np.ascontiguousarray(var.reshape(-1, len(names)) if var.ndim == 1 and len(names) == 1 else var)
+        if var.ndim != 2 or var.shape[1] != len(names):
+            raise ArgumentError(f"{ops.name.decode()} has {len(names)} variables: `variables` must be n x {len(names)}, "
+                                f"found shape {var.shape}")
+        z = self._measurements(ops, measurements, len(var))
+        first = self.factors
+        call("ct_graph_add_factors", self._pointer, ctypes.byref(ops), len(var), address(var), address(z), None,
+             self._noise_index(noise, table))
+        self._forget()
+        return np.arange(first, first + len(var), dtype=np.int32)
+
+    def _ops(self, model: str | FactorModel) -> t.ct_factor_ops:
+        if isinstance(model, FactorModel):
+            if model not in self._models:
+                self._models.append(model)
+            return model._ops
+        pointer = lib.ct_factor_find(encode(model, "a measurement model"))
+        if not pointer:
+            raise ArgumentError(f"there is no measurement model {model!r}; covtune.models() lists them")
+        return pointer.contents
+
+    def _measurements(self, ops: t.ct_factor_ops, fields: Any, count: int) -> np.ndarray:
+        kinds = [ops.field[i] for i in range(ops.fields)]
+        widths = [lib.ct_kind_fields(k) for k in kinds]
+        name = ops.name.decode()
+        rows = doubles(fields if np.ndim(fields) == 2 else np.reshape(np.asarray(fields, dtype=float), (count, -1)),
+                       (count, None), f"measurements of {name}")
+        given = 0
+        while given < len(kinds) and sum(widths[:given]) < rows.shape[1]:
+            given += 1
+        if sum(widths[:given]) != rows.shape[1] or given < ops.required:
+            raise ArgumentError(f"{name}: a measurement has {sum(widths[:ops.required])} to {sum(widths)} numbers, "
+                                f"found {rows.shape[1]}")
+        parts, at = [], 0
+        for i, kind in enumerate(kinds):
+            if i < given:
+                parts.append(from_fields(kind, rows[:, at:at + widths[i]], f"measurements of {name}"))
+                at += widths[i]
+            else:
+                one = np.zeros(lib.ct_kind_size(kind))
+                lib.ct_kind_identity(kind, address(one))
+                parts.append(np.broadcast_to(one, (count, len(one))))
+        return np.ascontiguousarray(np.column_stack(parts)) if parts else np.zeros((count, 1))
+
+    def _noise_index(self, noise: str | int, table: Noise | None) -> int:
+        table = table if table is not None else self.noise
+        if table is not None:
+            return table.index(noise)
+        if isinstance(noise, (int, np.integer)) and not isinstance(noise, bool) and noise >= 0:
+            return int(noise)
+        raise ArgumentError(f"noise {noise!r} is a name: give the graph its table, Graph(noise), or `table`")
+
+    def add_prior(self, variables: Any, values: Any, noise: str | int, table: Noise | None = None) -> np.ndarray:
+        """A direct measurement of each variable."""
+        index = self._check(variables)
+        return self.add_factors(self._by_kind("prior", index), index[:, None], values, noise, table)
+
+    def add_between(self, a: Any, b: Any, measurements: Any, noise: str | int, table: Noise | None = None) -> np.ndarray:
+        """The motion from each variable of `a` to that of `b`, in the frame of `a`: odometry, loop closures."""
+        first, second = self._check(a), self._check(b)
+        if len(first) != len(second):
+            raise ArgumentError(f"a has {len(first)} variables, b {len(second)}")
+        return self.add_factors(self._by_kind("between", first), np.column_stack([first, second]), measurements, noise,
+                                table)
+
+    def _by_kind(self, model: str, index: np.ndarray) -> str:
+        kind = lib.ct_graph_kind(self._pointer, int(index[0])) if len(index) else t.CT_SE2
+        return f"{model}_{lib.ct_kind_name(kind).decode().lower()}"
+
+    def set_multiplier(self, factors: Any, multipliers: Any) -> None:
+        """Give factors m times the covariance of their model, for what is known beforehand: a step of m seconds."""
+        number = indices(factors, (None,), "factors")
+        m = np.broadcast_to(np.asarray(multipliers, dtype=float), number.shape)
+        for f, value in zip(number, m):
+            call("ct_graph_set_multiplier", self._pointer, int(f), float(value))
+
+    # ---- estimates
+
+    def solve(self, noise: Noise | None = None, *, method: str = "lm", max_iterations: int | None = None,
+              progress: Callable[[dict], Any] | None = None) -> SolveResult:
+        """Minimise over all variables, from their present values, which become the estimate. Raises only where the
+        problem is malformed; how it went is in the result."""
+        return self.solver().run(self._table(noise), method=method, max_iterations=max_iterations, progress=progress)
+
+    def solver(self) -> "Solver":
+        """The solver of this graph, analysed once and kept until the graph changes."""
+        if self._solver is None or not self._solver._handle:
+            self._solver = Solver(self)
+        return self._solver
+
+    def _table(self, noise: Noise | None) -> Noise:
+        table = noise if noise is not None else self.noise
+        if table is None:
+            raise ArgumentError("the graph has no noise table: give one, Graph(noise) or solve(noise)")
+        return table
+
+    def _forget(self) -> None:
+        """Before a change: a solver of the graph as it was is of no use."""
+        self._idle()
+        if self._solver is not None:
+            self._solver.close()
+            self._solver = None
+
+    def error(self, noise: Noise | None = None) -> float:
+        """Half the sum of squared whitened residuals (of robust kernels: rho) at the present values."""
+        table = self._table(noise)
+        call("ct_graph_check_noise", self._pointer, table._pointer)
+        value = lib.ct_graph_error(self._pointer, table._pointer, lib.ct_graph_initial(self._pointer))
+        raise_pending(self._models)
+        return value
+
+    def marginals(self, variables: Any, noise: Noise | None = None, exact: bool = False) -> list[np.ndarray]:
+        """Covariance of each variable at the present values, in its own frame (tangent order)."""
+        index = self._check(variables)
+        return self.solver().marginals(index, self._table(noise), exact=exact)
+
+    def evaluate(self, noise: Noise | None = None, jacobians: bool = True) -> list[Block]:
+        """Residuals and Jacobians of all factors at the present values, a block for each model; with a noise table they
+        are whitened."""
+        blocks, i = [], 0
+        pointer = self._pointer
+        while True:
+            found = lib.ct_graph_model(pointer, i)
+            if not found:
+                return blocks
+            blocks.append(self._evaluate(found, noise, jacobians))
+            i += 1
+
+    def _evaluate(self, found: Any, noise: Noise | None, jacobians: bool) -> Block:
+        ops, pointer = found.contents, self._pointer
+        count = lib.ct_graph_factors_of(pointer, found, None, None)
+        number, var = np.empty(count, dtype=np.int32), np.empty((count, ops.arity), dtype=np.int32)
+        lib.ct_graph_factors_of(pointer, found, address(number), address(var))
+        r = np.empty((count, ops.rows))
+        J = [np.empty((count, ops.rows, lib.ct_kind_dim(ops.kind[i]))) for i in range(ops.arity)] if jacobians else []
+        slots = (ctypes.c_void_p * t.CT_ARITY_MAX)(*(a.ctypes.data for a in J)) if jacobians else None
+        call("ct_graph_evaluate", pointer, None if noise is None else noise._pointer,
+             lib.ct_graph_initial(pointer), count, address(number), address(r), slots)
+        raise_pending(self._models)
+        return Block(ops.name.decode(), number, var, r, J)
+
+    def hessian(self, noise: Noise | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+        """The Gauss-Newton matrix J'J at the present values in compressed columns: (data, indices, indptr, n), for
+        scipy.sparse.csc_matrix((data, indices, indptr), (n, n)). Scalars are those of the variables in order; fixed
+        variables have none."""
+        from ._sparse import hessian_csc
+
+        return hessian_csc(self, self.evaluate(self._table(noise)))
+
+    @property
+    def variables(self) -> int:
+        return lib.ct_graph_variables(self._pointer)
+
+    @property
+    def factors(self) -> int:
+        return lib.ct_graph_factors(self._pointer)
+
+    def close(self) -> None:
+        self._idle()
+        self._forget()
+        super().close()
+
+    def __repr__(self) -> str:
+        return f"Graph({self.variables} variables, {self.factors} factors)" if self._handle else "Graph(closed)"
+
+
+class Solver(Handle):
+    """A graph analysed for solving. Graph.solve makes and keeps one; it is needed alone only to share the analysis."""
+
+    _free = "ct_solver_free"
+
+    def __init__(self, graph: Graph) -> None:
+        handle = ctypes.c_void_p()
+        call("ct_solver_new", graph._pointer, None, ctypes.byref(handle))
+        super().__init__(handle)
+        self._graph = graph
+
+    def run(self, noise: Noise, *, method: str = "lm", max_iterations: int | None = None,
+            progress: Callable[[dict], Any] | None = None) -> SolveResult:
+        options, result = lib.ct_solve_defaults(), t.ct_solve_result()
+        options.method = lib.ct_method_find(encode(method, "a method"))
+        if options.method < 0 or options.method >= t.CT_METHOD_COUNT:
+            raise ArgumentError(f"{method!r} is no method: there are lm, gn, dogleg, newton")
+        if max_iterations is not None:
+            options.max_iterations = int(max_iterations)
+        graph, raised = self._graph, []
+
+        def tell(_user: Any, pointer: Any) -> int:
+            try:
+                p = pointer.contents
+                stop = progress({"iteration": p.iteration, "error": p.error, "step": p.step, "seconds": p.seconds}) \
+                    if progress else None
+                return 1 if stop else 0
+            except BaseException as why:  # raised again after the call
+                raised.append(why)
+                return 1
+
+        options.progress = type(options.progress)(tell)
+        self._idle()
+        with in_use(self, graph, noise):
+            call("ct_solver_run", self._pointer, noise._pointer, lib.ct_graph_initial(graph._pointer),
+                 ctypes.byref(options), ctypes.byref(result))
+        raise_pending(graph._models)
+        if raised:
+            raise raised[0]
+        message = lib.ct_stop_meaning(result.stop).decode()
+        if result.stop == t.CT_STOP_RANK:
+            buffer = ctypes.create_string_buffer(256)
+            message = lib.ct_solver_undetermined_text(self._pointer, buffer, 256).decode()
+        return SolveResult(lib.ct_stop_name(result.stop).decode(), bool(lib.ct_solve_usable(ctypes.byref(result))),
+                           result.iterations, result.initial_error, result.final_error, result.distance,
+                           result.seconds, message)
+
+    def marginals(self, index: np.ndarray, noise: Noise, exact: bool = False) -> list[np.ndarray]:
+        graph = self._graph
+        self._idle()
+        with in_use(self, graph, noise):
+            call("ct_solver_hessian" if exact else "ct_solver_linearise", self._pointer, noise._pointer,
+                 lib.ct_graph_initial(graph._pointer))
+        raise_pending(graph._models)
+        dims = [lib.ct_kind_dim(lib.ct_graph_kind(graph._pointer, int(v))) for v in index]
+        out = [np.zeros((d, d)) for d in dims]
+        slots = (ctypes.c_void_p * max(len(out), 1))(*(a.ctypes.data for a in out))
+        call("ct_solver_marginals", self._pointer, len(out), address(index), slots)
+        return out
