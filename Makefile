@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 
 SHELL := bash
 .DEFAULT_GOAL := all
-.PHONY: all test test-all demo bench study reproduce san valgrind fuzz install deb clean help
+.PHONY: all test test-all python-test wheel demo bench study reproduce san valgrind fuzz install deb clean help
 .NOTPARALLEL:
 
 # $(call build,preset,folder): configure once; Ninja itself repeats that when a CMake file changes.
@@ -29,6 +29,13 @@ test: all ## build, run the tests (ctest label `long` excluded)
 test-all: all ## build, run all tests, the long forms included
 	@scripts/setup test
 	@ctest --test-dir build --output-on-failure -j2
+
+python-test: all ## build the Python package into build/python, run its tests
+	@scripts/setup test
+	@ctest --test-dir build --output-on-failure -R '^test_python'
+
+wheel: all ## build/wheels/covtune-*.whl: the Python package with its library
+	@COVTUNE_BUILD=$(CURDIR)/build python3 -c 'import os, sys; sys.path.insert(0, "python"); import build_backend; os.makedirs("build/wheels", exist_ok=True); print("build/wheels/" + build_backend.build_wheel("build/wheels"))'
 
 demo: ## build the program, then learn noise models from five runs, show what they do for twenty others
 	@scripts/setup

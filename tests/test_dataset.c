@@ -537,8 +537,44 @@ static void test_pooling_makes_the_model_if_there_is_none(void)
     ct_dataset_free(d);
 }
 
+/* What a program sets is what readers would have made of a file. */
+static void test_a_dataset_is_built_from_arrays(void)
+{
+    ct_dataset  *d = NULL;
+    ct_graph    *graph = NULL;
+    ct_sequence *seq = NULL;
+    ct_err       err = {0};
+    const double sigma2[3] = {0.01, 0.01, 0.01}, stamp[2] = {0.5, NAN}, wrong[2] = {INFINITY, 0};
+    ct_se2       truth[2] = {ct_se2_make(0, 0, 0), ct_se2_make(1, 0, 0.1)};
+    uint8_t      known[2] = {7, 3};
+    char         text[64];
+    CHECK_OK(ct_dataset_new(&d, &err), err);
+    CHECK_OK(ct_graph_new(&graph, &err), err);
+    CHECK_OK(ct_graph_add_variables(graph, CT_SE2, 2, NULL, NULL, &err), err);
+    CHECK_OK(ct_graph_add_between_se2(graph, 0, 1, truth[1], 0, &err), err);
+    CHECK_OK(ct_sequence_new(graph, &seq, &err), err);
+    CHECK_OK(ct_sequence_set_truth(seq, (const double *)truth, known, &err), err);
+    CHECK_OK(ct_sequence_set_times(seq, stamp, &err), err);
+    CHECK_OK(ct_sequence_set_name(seq, "a", "monday", &err), err);
+    CHECK(!strcmp(ct_sequence_label(seq), "a") && !strcmp(ct_sequence_recording(seq, text, sizeof text), "monday"));
+    CHECK(seq->stamp[0] == 0.5 && isnan(seq->stamp[1]) && seq->known[1] == 3 && seq->truth[4] == 1);
+    CHECK(ct_sequence_set_times(seq, wrong, &err) == CT_E_ARGUMENT && seq->stamp[0] == 0.5);
+    known[0] = 8;
+    CHECK(ct_sequence_set_truth(seq, (const double *)truth, known, &err) == CT_E_ARGUMENT && seq->known[0] == 7);
+    known[0] = 7, truth[0].x = NAN;
+    CHECK(ct_sequence_set_truth(seq, (const double *)truth, known, &err) == CT_E_ARGUMENT && seq->truth[0] == 0);
+    CHECK_OK(ct_sequence_set_name(seq, "b", NULL, &err), err);
+    CHECK(ct_dataset_add(d, seq, CT_DATASET_TRAIN, &err) != CT_OK && d->trains == 0); /* its noise model is not there */
+    CHECK_OK(ct_noise_add_diagonal(d->noise, "odom", 3, sigma2, NULL, &err), err);
+    CHECK(ct_dataset_add(d, seq, CT_DATASET_ALL, &err) == CT_E_ARGUMENT);
+    CHECK_OK(ct_dataset_add(d, seq, CT_DATASET_TEST, &err), err);
+    CHECK(d->tests == 1 && d->test[0] == seq && !strcmp(ct_noise_get(d->noise, 0)->row[2].name, "yaw"));
+    ct_dataset_free(d);
+}
+
 int main(void)
 {
+    RUN(test_a_dataset_is_built_from_arrays);
     RUN(test_a_yaml_names_groups_and_runs);
     RUN(test_a_yaml_in_the_working_folder_is_found);
     RUN(test_folders_train_and_test_are_read_in_order_of_names);

@@ -96,6 +96,12 @@ ct_status ct_sequence_add_shape(ct_sequence *seq, const char *name, ct_shape *sh
 /* A sequence that owns `graph`; NULL: an empty graph. */
 ct_status ct_sequence_new(ct_graph *graph, ct_sequence **out, ct_err *err);
 void      ct_sequence_free(ct_sequence *seq);
+/* Truth of all variables in the layout of the graph's values, with a byte a variable as in ct_sequence.known; times of
+ * all variables, s, NaN where unknown; name and recording, NULL for none. All are copied and replace what was there.
+ * CT_E_ARGUMENT: a known value is not finite or no rotation, a bit that the variable has not, an infinite time. */
+ct_status ct_sequence_set_truth(ct_sequence *seq, const double *x, const uint8_t *known, ct_err *err);
+ct_status ct_sequence_set_times(ct_sequence *seq, const double *stamp, ct_err *err);
+ct_status ct_sequence_set_name(ct_sequence *seq, const char *name, const char *recording, ct_err *err);
 /* What messages call it: its name, "without a name" if it has none. Never NULL. */
 const char *ct_sequence_label(const ct_sequence *seq);
 /* The recording of a sequence, into buf (always ended, cut if it does not fit); returns buf. It is seq->recording, else
@@ -229,6 +235,9 @@ ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err);
 /* An empty dataset with an empty table. */
 ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
+/* Add a sequence to CT_DATASET_TRAIN or CT_DATASET_TEST. Its noise indices are those of the dataset's table, which must
+ * fit. The dataset owns it; on failure the caller does. */
+ct_status ct_dataset_add(ct_dataset *dataset, ct_sequence *seq, ct_dataset_part part, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
 
 /* ---- The truth's own sigma -------------------------------------------------------------------- */

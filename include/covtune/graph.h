@@ -66,9 +66,10 @@ typedef struct {
     const char *coordinate[CT_ROWS_MAX]; /* name of each residual row ("x", "range")          */
     const char *unit[CT_ROWS_MAX];       /* its unit ("m", "rad", "m/s")                      */
     /* Many factors at once, or NULL: what eval computes, for models whose call is expensive in itself (written in
-     * another language) or that use vector instructions. n factors: z is n x ct_factor_z_size numbers, context n pointers, x[i]
-     * n x ct_kind_size(kind[i]), r n x rows, J[i] n x rows x ct_kind_dim(kind[i]); J or J[i] may be NULL. Solvers then
-     * call it instead of eval, which is required all the same, for single factors. A call that fails writes NaN. */
+     * another language) or that use vector instructions. n factors: z is n x ct_factor_z_size numbers, context n
+     * pointers, x[i] n x ct_kind_size(kind[i]), r n x rows, J[i] n x rows x ct_kind_dim(kind[i]); J or J[i] may be
+     * NULL. Solvers then call it instead of eval, which is required all the same, for single factors. A call that fails
+     * writes NaN. */
     void      (*eval_many)(int64_t n, const double *z, const void *const context[], const double *const x[], double *r,
                            double *const J[]);
 } ct_factor_ops;
@@ -306,8 +307,8 @@ const ct_factor_ops *ct_graph_model(const ct_graph *graph, int i);
  * there are. O(factors). */
 int64_t ct_graph_factors_of(const ct_graph *graph, const ct_factor_ops *ops, int32_t factor[], int32_t var[]);
 /* Residuals and Jacobians of factors of one model at x: r is count x rows, J[i] count x rows x dim of variable i; r, J
- * and J[i] may be NULL. With noise they are whitened, robust weight and multiplier included: J'r is then the gradient of
- * the error and J'J its Gauss-Newton matrix; NULL: as the model has them. CT_E_ARGUMENT: no such factor, or another
+ * and J[i] may be NULL. With noise they are whitened, robust weight and multiplier included: J'r is then the gradient
+ * of the error and J'J its Gauss-Newton matrix; NULL: as the model has them. CT_E_ARGUMENT: no such factor, or another
  * model. */
 ct_status ct_graph_evaluate(const ct_graph *graph, const ct_noise *noise, const double *x, int64_t count,
                             const int32_t factor[], double *r, double *const J[], ct_err *err);

@@ -123,8 +123,8 @@ class Graph(Handle):
         else:
             stored = from_fields(number, values, f"values of {kind}")
             count = len(stored)
-        call("ct_graph_add_variables", self._pointer, number, count, address(stored), ctypes.byref(first))
         self._forget()
+        call("ct_graph_add_variables", self._pointer, number, count, address(stored), ctypes.byref(first))
         return np.arange(first.value, first.value + count, dtype=np.int32)
 
     def add_variable(self, kind: str, value: Any = None, name: str | None = None, fixed: bool = False) -> int:
@@ -133,18 +133,19 @@ class Graph(Handle):
         index = ctypes.c_int32()
         stored = None if value is None else from_fields(number, np.atleast_2d(np.asarray(value, dtype=float)),
                                                         f"the value of {name or kind}")
+        self._forget()
         call("ct_graph_add_variable", self._pointer, None if name is None else encode(name), number, address(stored),
              ctypes.byref(index))
         if fixed:
             lib.ct_graph_fix(self._pointer, index.value, 1)
-        self._forget()
         return index.value
 
     def fix(self, variables: Any, fixed: bool = True) -> None:
         """Hold variables at their values: they are not estimated."""
-        for v in self._check(variables):
-            lib.ct_graph_fix(self._pointer, int(v), int(fixed))
+        index = self._check(variables)
         self._forget()
+        for v in index:
+            lib.ct_graph_fix(self._pointer, int(v), int(fixed))
 
     def _check(self, variables: Any) -> np.ndarray:
         index = indices(variables, (None,), "variables")
@@ -167,6 +168,7 @@ class Graph(Handle):
     def set_values(self, variables: Any, values: Any) -> None:
         """Change values, from which the next solve starts. All variables must be of one kind."""
         index = self._check(variables)
+        self._idle()
         kinds = {lib.ct_graph_kind(self._pointer, int(v)) for v in index}
         if len(kinds) > 1:
             raise ArgumentError("variables of several kinds: set those of one kind at a time")
@@ -205,9 +207,9 @@ class Graph(Handle):
                                 f"found shape {var.shape}")
         z = self._measurements(ops, measurements, len(var))
         first = self.factors
+        self._forget()
         call("ct_graph_add_factors", self._pointer, ctypes.byref(ops), len(var), address(var), address(z), None,
              self._noise_index(noise, table))
-        self._forget()
         return np.arange(first, first + len(var), dtype=np.int32)
 
     def _ops(self, model: str | FactorModel) -> t.ct_factor_ops:
@@ -271,6 +273,7 @@ class Graph(Handle):
     def set_multiplier(self, factors: Any, multipliers: Any) -> None:
         """Give factors m times the covariance of their model, for what is known beforehand: a step of m seconds."""
         number = indices(factors, (None,), "factors")
+        self._idle()
         m = np.broadcast_to(np.asarray(multipliers, dtype=float), number.shape)
         for f, value in zip(number, m):
             call("ct_graph_set_multiplier", self._pointer, int(f), float(value))
@@ -306,7 +309,8 @@ class Graph(Handle):
         """Half the sum of squared whitened residuals (of robust kernels: rho) at the present values."""
         table = self._table(noise)
         call("ct_graph_check_noise", self._pointer, table._pointer)
-        value = lib.ct_graph_error(self._pointer, table._pointer, lib.ct_graph_initial(self._pointer))
+        with in_use(self, table):
+            value = lib.ct_graph_error(self._pointer, table._pointer, lib.ct_graph_initial(self._pointer))
         raise_pending(self._models)
         return value
 
@@ -335,8 +339,9 @@ class Graph(Handle):
         r = np.empty((count, ops.rows))
         J = [np.empty((count, ops.rows, lib.ct_kind_dim(ops.kind[i]))) for i in range(ops.arity)] if jacobians else []
         slots = (ctypes.c_void_p * t.CT_ARITY_MAX)(*(a.ctypes.data for a in J)) if jacobians else None
-        call("ct_graph_evaluate", pointer, None if noise is None else noise._pointer,
-             lib.ct_graph_initial(pointer), count, address(number), address(r), slots)
+        with in_use(self, *([] if noise is None else [noise])):
+            call("ct_graph_evaluate", pointer, None if noise is None else noise._pointer,
+                 lib.ct_graph_initial(pointer), count, address(number), address(r), slots)
         raise_pending(self._models)
         return Block(ops.name.decode(), number, var, r, J)
 

@@ -137,6 +137,7 @@ class Noise(Handle):
         if len(given) != 1:
             raise ArgumentError(f"{name}: one of sigma, variance, covariance, information is given, found "
                                 f"{', '.join(k for k, _ in given) or 'none'}")
+        self._idle()
         what, value = given[0]
         index, text, kernel = ctypes.c_int32(), encode(name), _robust(robust)
         if what in ("covariance", "information"):
@@ -160,6 +161,7 @@ class Noise(Handle):
     def set(self, name: str | int, *, sigma: Any = None, variance: Any = None, covariance: Any = None,
             robust: str | None = None) -> None:
         """Change a model in place."""
+        self._idle()
         index = self.index(name)
         dim = self._model(index).dim
         if sigma is not None or variance is not None:

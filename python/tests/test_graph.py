@@ -1,0 +1,245 @@
+"""Graphs, noise models, own measurement models: values of the library, exceptions with its sentences, no crash."""
+import gc
+import pickle
+import threading
+import unittest
+
+import covtune as ct
+import numpy as np
+
+
+def chain(n=50, model="between_se2", seed=1):
+    """A noisy walk with its noise table."""
+    rng = np.random.default_rng(seed)
+    noise = ct.Noise()
+    noise.add("prior", sigma=[0.1, 0.1, 0.05])
+    noise.add("odom", sigma=[0.1, 0.1, 0.02])
+    graph = ct.Graph(noise)
+    v = graph.add_variables("SE2", np.zeros((n, 3)))
+    graph.add_prior(v[:1], [[1, 2, 0.3]], noise="prior")
+    steps = np.column_stack([np.ones(n - 1), np.zeros(n - 1), np.full(n - 1, 0.1)]) + 0.01 * rng.normal(size=(n - 1, 3))
+    graph.add_factors(model, np.column_stack([v[:-1], v[1:]]), steps, noise="odom")
+    return graph, v, steps
+
+
+def compose(a, b):
+    c, s = np.cos(a[2]), np.sin(a[2])
+    return np.array([a[0] + c * b[0] - s * b[1], a[1] + s * b[0] + c * b[1], a[2] + b[2]])
+
+
+def turned(angle):
+    return (angle + np.pi) % (2 * np.pi) - np.pi
+
+
+def difference(z, x, jacobians):
+    """A model of two points: x1 - x0 - z."""
+    r = x[1] - x[0] - z[0]
+    if not jacobians:
+        return r
+    identity = np.broadcast_to(np.eye(2), (len(r), 2, 2))
+    return r, [-identity, identity]
+
+
+POINTS = ct.FactorModel("own_difference", ["R2", "R2"], ["R2"], 2, difference, derivatives=True)
+
+
+class Graphs(unittest.TestCase):
+    def test_an_open_chain_is_composed(self):
+        graph, v, steps = chain()
+        result = graph.solve()
+        self.assertTrue(result.converged, result.message)
+        expected = [np.array([1, 2, 0.3])]
+        for step in steps:
+            expected.append(compose(expected[-1], step))
+        found = graph.values(v)
+        np.testing.assert_allclose(found[:, :2], np.array(expected)[:, :2], atol=1e-8)
+        np.testing.assert_allclose(turned(found[:, 2] - np.array(expected)[:, 2]), 0, atol=1e-8)
+        self.assertLess(result.final_error, 1e-12)
+
+    def test_marginals_grow_along_the_chain_and_are_those_of_the_dense_inverse(self):
+        graph, v, _ = chain(12)
+        graph.solve()
+        data, indices, indptr, n = graph.hessian()
+        H = np.zeros((n, n))
+        for c in range(n):
+            H[indices[indptr[c]:indptr[c + 1]], c] = data[indptr[c]:indptr[c + 1]]
+        np.testing.assert_allclose(H, H.T, rtol=1e-12, atol=1e-9)
+        P = np.linalg.inv(H)
+        for i, block in enumerate(graph.marginals(v)):
+            np.testing.assert_allclose(block, P[3 * i:3 * i + 3, 3 * i:3 * i + 3], rtol=1e-6, atol=1e-12)
+
+    def test_residuals_are_the_error(self):
+        graph, _, _ = chain()
+        total = sum((block.residuals**2).sum() / 2 for block in graph.evaluate(graph.noise, jacobians=False))
+        self.assertAlmostEqual(total / graph.error(), 1, places=12)
+        self.assertEqual([b.model for b in graph.evaluate()], ["prior_se2", "between_se2"])
+
+    def test_rotations_in_space_keep_their_fields(self):
+        graph = ct.Graph()
+        pose = [[1, 2, 3, 0, 0, 2, 2]]
+        v = graph.add_variables("SE3", pose)
+        np.testing.assert_allclose(graph.values(v), [[1, 2, 3, 0, 0, 0.5**0.5, 0.5**0.5]])
+        graph.set_values(v, [[0, 0, 0, 0, 0, 0, 1]])
+        np.testing.assert_allclose(graph.values(v), [[0, 0, 0, 0, 0, 0, 1]])
+
+    def test_undetermined_variables_are_named(self):
+        noise = ct.Noise()
+        noise.add("odom", sigma=[1, 1, 1])
+        graph = ct.Graph(noise)
+        v = graph.add_variables("SE2", 2)
+        graph.add_between(v[:1], v[1:], [[1, 0, 0]], noise="odom")
+        result = graph.solve()
+        self.assertEqual((result.stop, result.converged), ("rank", False))
+        self.assertIn("x0", result.message)
+        self.assertRaises(ct.SingularError, graph.marginals, v)
+
+
+class OwnModels(unittest.TestCase):
+    def graph(self, model, n=2000):
+        noise = ct.Noise()
+        noise.add("prior", sigma=[0.1, 0.1])
+        noise.add("step", sigma=[0.5, 0.2])
+        graph = ct.Graph(noise)
+        v = graph.add_variables("R2", n)
+        graph.add_prior(v[:1], [[3, 4]], noise="prior")
+        z = np.random.default_rng(3).normal(size=(n - 1, 2))
+        graph.add_factors(model, np.column_stack([v[:-1], v[1:]]), z, noise="step")
+        graph.add_factors(model, [[0, n - 1]], [[1, 1]], noise="step")
+        self.assertTrue(graph.solve().converged)
+        return graph.values(v)
+
+    def test_an_own_model_gives_the_estimate_of_the_built_in_one(self):
+        numeric = ct.FactorModel("own_numeric", ["R2", "R2"], ["R2"], 2, difference)
+        built_in = self.graph("between_r2")
+        np.testing.assert_allclose(self.graph(POINTS), built_in, atol=1e-12)
+        np.testing.assert_allclose(self.graph(numeric), built_in, atol=1e-7)
+
+    def test_the_checker_finds_a_wrong_derivative(self):
+        POINTS.check([1, 2], [[0, 1], [2, 3]])
+
+        def wrong(z, x, jacobians):
+            out = difference(z, x, jacobians)
+            return (out[0], [out[1][0], 2 * out[1][1]]) if jacobians else out
+
+        model = ct.FactorModel("own_wrong", ["R2", "R2"], ["R2"], 2, wrong, derivatives=True)
+        with self.assertRaisesRegex(ct.ArgumentError, "own_wrong.*differences give"):
+            model.check([1, 2], [[0, 1], [2, 3]])
+
+    def test_what_a_function_raises_is_raised_by_the_call(self):
+        class Own(Exception):
+            pass
+
+        def fails(z, x, jacobians):
+            raise Own("no")
+
+        def short(z, x, jacobians):
+            return np.zeros((1, 1))
+
+        for function, expected in ((fails, Own), (short, ct.ArgumentError), (lambda *a: None, ct.ArgumentError)):
+            with self.assertRaises(expected):
+                self.graph(ct.FactorModel("own_failing", ["R2", "R2"], ["R2"], 2, function), n=10)
+
+    def test_a_function_that_calls_back_is_refused_not_obeyed(self):
+        graph, _, _ = chain(5)
+        seen = []
+
+        def nosy(z, x, jacobians):
+            for action in (graph.solve, graph.close, lambda: graph.add_variables("SE2", 1), graph.noise.close):
+                try:
+                    action()
+                except ct.ArgumentError as why:
+                    seen.append(str(why))
+            return x[0][:, :1] - z[0]
+
+        graph.add_factors(ct.FactorModel("own_nosy", ["SE2"], ["R1"], 1, nosy, absolute=True), [[0]], [[1]],
+                          noise=graph.noise.add("one", sigma=[1]))
+        graph.solve()
+        self.assertGreaterEqual(len(seen), 4)
+        self.assertIn("in use", seen[0])
+
+    def test_values_given_to_a_function_cannot_be_changed(self):
+        def writes(z, x, jacobians):
+            x[0][:] = 0
+            return x[1] - x[0] - z[0]
+
+        with self.assertRaises(ValueError):
+            self.graph(ct.FactorModel("own_writing", ["R2", "R2"], ["R2"], 2, writes), n=5)
+
+
+class Behaviour(unittest.TestCase):
+    def test_sentences(self):
+        graph, v, _ = chain(5)
+        for call, kind, text in (
+                (lambda: graph.add_variables("SE4", 1), ct.ArgumentError, "SE4"),
+                (lambda: graph.add_variables("SE2", [[0, 0]]), ct.ArgumentError, "n x 3, found 1 x 2"),
+                (lambda: graph.add_variables("SE2", [[0, 0, np.nan]]), ct.ArgumentError, "not finite"),
+                (lambda: graph.add_between(v[:1], [99], [[0, 0, 0]], noise="odom"), ct.ArgumentError, "no variable 99"),
+                (lambda: graph.add_between(v[:1], v[1:2], [[0, 0, 0]], noise="gps"), ct.ArgumentError, "prior, odom"),
+                (lambda: graph.add_factors("between", [[0, 1]], [[0, 0, 0]], noise="odom"), ct.ArgumentError, "models"),
+                (lambda: graph.solve(method="adam"), ct.ArgumentError, "adam"),
+                (lambda: ct.Noise.read("/nowhere/noise.json"), ct.FileError, "nowhere"),
+                (lambda: graph.noise.add("odom2", sigma=[-1e400]), ct.Error, "odom2"),
+                (lambda: ct.Noise().add("a", covariance=[[1, 2], [2, 1]]), ct.NoiseError, "a"),
+                (lambda: ct.Noise().add("a", sigma=1, variance=2), ct.ArgumentError, "one of")):
+            with self.assertRaisesRegex(kind, text):
+                call()
+
+    def test_closed_objects_raise(self):
+        graph, v, _ = chain(5)
+        graph.close()
+        graph.close()
+        self.assertRaisesRegex(ct.ArgumentError, "closed", graph.solve)
+        self.assertEqual(repr(graph), "Graph(closed)")
+
+    def test_pickling_raises_a_sentence(self):
+        graph, _, _ = chain(5)
+        self.assertRaisesRegex(TypeError, "cannot be pickled", pickle.dumps, graph)
+
+    def test_progress_can_cancel_and_may_raise(self):
+        graph, _, _ = chain(40)
+        self.assertEqual(graph.solve(progress=lambda p: True).stop, "cancelled")
+
+        def fails(p):
+            raise KeyError("own")
+
+        with self.assertRaises(KeyError):
+            graph.solve(progress=fails)
+
+    def test_threads_solve_graphs_of_their_own(self):
+        results = []
+
+        def work(seed):
+            graph, v, _ = chain(300, seed=seed)
+            graph.solve()
+            results.append((seed, graph.values(v)))
+
+        threads = [threading.Thread(target=work, args=(i % 2,)) for i in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(results), 6)
+        for seed in (0, 1):
+            same = [values for s, values in results if s == seed]
+            self.assertTrue(all((values == same[0]).all() for values in same))
+
+    def test_objects_come_and_go_without_growth(self):
+        def memory():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1])
+
+        def cycle(count):
+            for _ in range(count):
+                graph, v, _ = chain(5)
+                graph.solve()
+                ct.FactorModel("own", ["R1"], ["R1"], 1, lambda z, x, j: x[0])
+            gc.collect()
+
+        cycle(300)
+        before = memory()
+        cycle(1500)
+        self.assertLess(memory() - before, 400, "pages")
+
+
+if __name__ == "__main__":
+    unittest.main()
