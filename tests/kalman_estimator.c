@@ -1,11 +1,12 @@
-/* kalman_estimator PARAMETERS LOG ESTIMATE [--count FILE] [--sleep MS] [--leave SECONDS] [--ignore]: an estimator of a
- * millisecond, for tests of covtune tune.
+/* kalman_estimator PARAMETERS LOG ESTIMATE [--sleep MS] [--leave SECONDS] [--ignore]: an estimator of a millisecond, for
+ * tests of covtune tune.
  *
  * Three Kalman filters of one coordinate each. A line of LOG is t u1 z1 u2 z2 u3 z3: the motion u and the position z,
  * measured with sigma 1. PARAMETERS has lines "q1 = sigma" of u; the best are those that the log was drawn with.
  *
- * --count: a line is appended when the run begins, and one when it ends. --sleep: it waits before it ends. --leave: a
- * process in a session of its own is left behind, as a daemon does. --ignore: SIGTERM and SIGINT are ignored. */
+ * To the file of the environment variable KALMAN_COUNT a line is appended when a run begins, and one when it ends.
+ * --sleep: it waits before it ends. --leave: a process in a session of its own is left behind, as a daemon does.
+ * --ignore: SIGTERM and SIGINT are ignored. */
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -75,7 +76,7 @@ static void filter(const char *log, const double q[3], const char *estimate) {
 
 int main(int argc, char **argv) {
     if (argc < 4) return fprintf(stderr, "usage: kalman_estimator PARAMETERS LOG ESTIMATE [options]\n"), 2;
-    const char *counted = option(argc, argv, "--count"), *sleep_ms = option(argc, argv, "--sleep");
+    const char *counted = getenv("KALMAN_COUNT"), *sleep_ms = option(argc, argv, "--sleep");
     const char *leave = option(argc, argv, "--leave");
     double      q[3];
     if (!strcmp(argv[argc - 1], "--ignore")) signal(SIGTERM, SIG_IGN), signal(SIGINT, SIG_IGN);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run PARAMETERS BAG ESTIMATE: robot_localization's EKF on a ROS 2 bag; ESTIMATE becomes a bag with /odometry/filtered.
+# play.sh PARAMETERS BAG ESTIMATE: robot_localization's EKF on a ROS 2 bag; ESTIMATE becomes a bag with /odometry/filtered.
 # Each run has a domain of its own: runs at the same time do not hear each other.
 set -euo pipefail
 parameters=$1 bag=$2 estimate=$3
