@@ -23,7 +23,8 @@ static ct_status check_truth(const ct_graph *g, const double *x, const uint8_t *
         if (known[v] >> dim)
             return ct_fail(err, CT_E_ARGUMENT, "variable %s has %d coordinates, its truth has bit %d and above",
                            ct_graph_name(g, v, name, sizeof name), dim, dim);
-        if (known[v]) CT_TRY(ct__check_value(ct_graph_name(g, v, name, sizeof name), g->kind[v], x + g->offset[v], err));
+        if (known[v])
+            CT_TRY(ct__check_value(ct_graph_name(g, v, name, sizeof name), g->kind[v], x + g->offset[v], err));
     }
     return CT_OK;
 }
