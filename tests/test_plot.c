@@ -265,6 +265,35 @@ static void test_a_line_has_the_colours_of_its_values(void)
     free(svg);
 }
 
+/* Cells of the lowest and the highest value, one without a value. */
+static void test_cells_have_the_colours_of_their_values(void)
+{
+    const double    x[] = {0, 1, 0}, y[] = {0, 0, 1}, value[] = {0, 8, NAN};
+    const ct_series s = {"c", CT_ROLE_AFTER, CT_MARK_CELLS, 3, x, y, value};
+    const ct_plot   plot = {.count = 1,
+                            .series = &s,
+                            .value_low = 0,
+                            .value_high = 8,
+                            .x_low = -0.5,
+                            .x_high = 1.5,
+                            .y_low = -0.5,
+                            .y_high = 1.5};
+    char           *svg = plot_text(&plot);
+    const scale     sx = read_scale(svg, "xt"), sy = read_scale(svg, "yt");
+    CHECK_WELL_FORMED(svg);
+    for (int k = 0; k < 2; k++) {
+        CHECK(find_path(svg, 0, k ? "cell g7" : "cell g0") && drawn.count == 5);
+        stands_at(0, by_scale(&sx, 0, x[k] - 0.5), by_scale(&sy, 0, y[k] - 0.5));
+        stands_at(2, by_scale(&sx, 0, x[k] + 0.5), by_scale(&sy, 0, y[k] + 0.5));
+    }
+    for (int k = 1; k < 7; k++) {
+        char class[16];
+        snprintf(class, sizeof class, "cell g%d", k);
+        CHECK(find_path(svg, 0, class) && drawn.count == 0);
+    }
+    free(svg);
+}
+
 static void test_what_has_no_place_breaks_the_line(void)
 {
     double          x[] = {1, 2, 3, 4, 5, 6, 7, 8}, y[] = {1, 2, NAN, 4, INFINITY, 6, -7, 8};
@@ -518,6 +547,7 @@ int main(void)
     RUN(test_lines_points_and_steps_stand_at_their_values);
     RUN(test_bars_and_bands_reach_from_where_to_where_they_should);
     RUN(test_a_line_has_the_colours_of_its_values);
+    RUN(test_cells_have_the_colours_of_their_values);
     RUN(test_what_has_no_place_breaks_the_line);
     RUN(test_plots_of_nothing_say_so);
     RUN(test_single_values_and_huge_ones_have_axes);

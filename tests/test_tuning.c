@@ -77,6 +77,21 @@ static void test_a_short_file_becomes_a_problem(void)
     ct_tuning_free(t);
 }
 
+static void test_names_of_kept_estimates_tell_values_apart(void)
+{
+    ct_tuning *t = read_text(MINIMAL);
+    if (!t) return;
+    const double a[] = {0.1, 0.5}, b[] = {0.1, 0.5000000001};
+    char name[4][64];
+    ct_tuning_estimate_name(t, 2, a, name[0]);
+    ct_tuning_estimate_name(t, 2, b, name[1]);
+    ct_tuning_estimate_name(t, 1, a, name[2]);
+    CHECK(strcmp(name[0], name[1]) && strcmp(name[0], name[2]) && !strchr(name[0], '/'));
+    CHECK(!strcmp(ct_tuning_estimate_name(t, 2, a, name[3]), name[0]));
+    CHECK(!strcmp(ct_tuning_estimate_name(t, 2, NULL, name[3]), "log2-truth.txt"));
+    ct_tuning_free(t);
+}
+
 static const char FULL[] = "format: covtune-tune\n"
                            "version: 1\n"
                            "command: ./run {params} {log} {estimate} {rate} --extra {extra} ${{HOME}} {cfg}\n"
@@ -367,6 +382,7 @@ int main(void)
     } else
         printf("skip   docs/tune.md is not here\n");
     RUN(test_a_short_file_becomes_a_problem);
+    RUN(test_names_of_kept_estimates_tell_values_apart);
     RUN(test_a_long_file_has_all_its_values);
     RUN(test_stars_pair_logs_with_truths);
     RUN(test_logs_may_be_folders);

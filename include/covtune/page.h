@@ -84,7 +84,8 @@ typedef enum {
     CT_MARK_POINTS, /* dots, with a bar from y - spread to y + spread if given    */
     CT_MARK_BARS,   /* from 0 (log: the axis) to y, x[i] to x[i + 1]: count + 1 x */
     CT_MARK_BAND,   /* between y - spread and y + spread                          */
-    CT_MARK_GRADED  /* a line whose colour shows `spread`, from value_low to value_high of the plot */
+    CT_MARK_GRADED, /* a line whose colour shows `spread`, from value_low to value_high of the plot */
+    CT_MARK_CELLS   /* unit squares about x, y whose colour shows `spread` likewise: a heat map     */
 } ct_mark;
 
 typedef struct {

@@ -311,7 +311,12 @@ typedef struct {
     int         jobs;    /* at once; 0: as many as processors                                                  */
     const char *folder;  /* runs have folders in it; made if it is not there                                   */
     int         keep;    /* 1: folders of runs stay; 0: those of the last failures only, at most 20            */
+    const char *estimates; /* NULL, or a folder, which is made: positions of estimates and truths of test logs (of all,
+                              where there are none) for pictures, "t x y z" a line, aligned, at most 2000 lines  */
 } ct_tuning_local;
+
+/* The name of such a file: the estimate of these values, or the truth if value is NULL. Returns name. */
+const char *ct_tuning_estimate_name(const ct_tuning *tuning, int32_t log, const double value[], char name[64]);
 
 /* The tuning is borrowed until the queue is freed. Children are in process groups of their own; abandon and free kill
  * them with all their descendants and wait for them; they also end when this process is killed. */

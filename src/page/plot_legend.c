@@ -19,7 +19,7 @@ static void put_sample(ct__plot *p, const ct_series *s, int x, int y)
     const int marker = ct__role_marker(s->role), filled = s->mark == CT_MARK_BAND || s->mark == CT_MARK_BARS,
               dots = s->mark == CT_MARK_POINTS || ct__plot_dotted(s);
     ct__text_printf(p->out, "<g class=\"k%d\" fill=\"none\" stroke=\"%s\">", (int)s->role, colour);
-    if (s->mark == CT_MARK_GRADED)
+    if (s->mark == CT_MARK_GRADED || s->mark == CT_MARK_CELLS)
         for (int grade = 0; grade < CT__GRADES; grade++)
             ct__text_printf(p->out, "<path class=\"l graded g%d\" stroke=\"%s\" d=\"M%d %dh%d\"/>", grade,
                             ct__grade_colour(grade), x + grade * SAMPLE / CT__GRADES, y, SAMPLE / CT__GRADES);

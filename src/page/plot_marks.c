@@ -2,7 +2,7 @@
  * has the same width at any scale:
  *
  *   l lines   a bands   b bars   e bars of points' spread   o dots, strokes of no length with round or square ends
- *   g0 to g7 lines by value                                 i their insides, where they are hollow
+ *   g0 to g7 lines and cells by value                       i their insides, where they are hollow
  *
  * Bands are lowest, then bars, then the rest in the order given. Lines of more than MANY points are decimated. */
 #include "page/plot.h"
@@ -211,34 +211,59 @@ static void put_band(ct__plot *p, const ct_series *s, polyline *upper, polyline 
 
 /* ---- lines by value ---- */
 
-/* The colour of the segment from point i to the next, by the mean of its ends; -1: none. */
-static int grade_of(const ct__plot *p, const ct_series *s, int64_t i)
+static int grade(const ct__plot *p, double value)
 {
-    if (i + 1 >= s->count || !s->spread) return -1;
-    const double low = p->plot->value_low, high = p->plot->value_high, value = 0.5 * (s->spread[i] + s->spread[i + 1]);
+    const double low = p->plot->value_low, high = p->plot->value_high;
     if (!isfinite(value) || !(high > low)) return -1;
     const double at = (value - low) / (high - low) * CT__GRADES;
     return at <= 0 ? 0 : at >= CT__GRADES ? CT__GRADES - 1 : (int)at;
 }
 
+/* The colour of the segment from point i to the next, by the mean of its ends; -1: none. */
+static int grade_of(const ct__plot *p, const ct_series *s, int64_t i)
+{
+    return i + 1 >= s->count || !s->spread ? -1 : grade(p, 0.5 * (s->spread[i] + s->spread[i + 1]));
+}
+
 /* A path for every colour: neighbouring segments of one colour are one line. */
 static void put_graded(ct__plot *p, const ct_series *s, polyline *r)
 {
-    for (int grade = 0; grade < CT__GRADES; grade++) {
+    for (int g = 0; g < CT__GRADES; g++) {
         char class[32], attributes[48];
-        snprintf(class, sizeof class, "l graded g%d", grade);
-        snprintf(attributes, sizeof attributes, " stroke=\"%s\"", ct__grade_colour(grade));
+        snprintf(class, sizeof class, "l graded g%d", g);
+        snprintf(attributes, sizeof attributes, " stroke=\"%s\"", ct__grade_colour(g));
         open_path(p, class, attributes);
         r->count = 0;
         for (int64_t i = 0; i + 1 < s->count; i++) {
             const double x[2] = {ct__axis_place(&p->x, s->x[i]), ct__axis_place(&p->x, s->x[i + 1])},
                          y[2] = {ct__axis_place(&p->y, s->y[i]), ct__axis_place(&p->y, s->y[i + 1])};
-            const int    mine = grade_of(p, s, i) == grade && !isnan(x[0] + x[1] + y[0] + y[1]);
+            const int    mine = grade_of(p, s, i) == g && !isnan(x[0] + x[1] + y[0] + y[1]);
             if (mine && !r->count) polyline_add(r, x[0], y[0]);
             if (mine) polyline_add(r, x[1], y[1]);
             if (mine && i + 2 < s->count) continue;
             if (r->count) put_polyline(p, r, "M", 0);
             r->count = 0;
+        }
+        close_path(p);
+    }
+}
+
+static void put_cells(ct__plot *p, const ct_series *s)
+{
+    for (int g = 0; g < CT__GRADES && s->spread; g++) {
+        char class[32], attributes[64];
+        snprintf(class, sizeof class, "cell g%d", g);
+        snprintf(attributes, sizeof attributes, " stroke=\"none\" fill=\"%s\"", ct__grade_colour(g));
+        open_path(p, class, attributes);
+        for (int64_t i = 0; i < s->count; i++) {
+            const double x[2] = {ct__axis_place(&p->x, s->x[i] - 0.5), ct__axis_place(&p->x, s->x[i] + 0.5)},
+                         y[2] = {ct__axis_place(&p->y, s->y[i] - 0.5), ct__axis_place(&p->y, s->y[i] + 0.5)};
+            if (grade(p, s->spread[i]) != g || isnan(x[0] + x[1] + y[0] + y[1])) continue;
+            put_point(p->out, "M", x[0], y[0]);
+            put_point(p->out, "L", x[1], y[0]);
+            put_point(p->out, "L", x[1], y[1]);
+            put_point(p->out, "L", x[0], y[1]);
+            ct__text_put(p->out, "z");
         }
         close_path(p);
     }
@@ -259,6 +284,7 @@ static void put_series(ct__plot *p, int32_t i)
     else if (s->mark == CT_MARK_BAND) put_band(p, s, &one, &two);
     else if (s->mark == CT_MARK_BARS) put_bars(p, s);
     else if (s->mark == CT_MARK_GRADED) put_graded(p, s, &one);
+    else if (s->mark == CT_MARK_CELLS) put_cells(p, s);
     else if (s->mark == CT_MARK_POINTS) {
         for (int caps = 0; s->spread && caps < 2; caps++) put_spreads(p, s, caps);
         put_markers(p, s);

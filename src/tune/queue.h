@@ -41,6 +41,7 @@ typedef struct {
 typedef struct {
     ct_tuning     *tuning;
     char          *folder, *here; /* of runs; the present one when the queue was made. Absolute   */
+    char          *estimates;     /* NULL: none are kept                                           */
     char          *program, *score_program; /* NULL: the name has placeholders, or there is none  */
     int            keep, slots;
     ct__lock       lock;
@@ -61,6 +62,9 @@ ct__scope ct__run_scope(const ct__local *q, const ct__run *run);
 ct_status ct__folders_open(ct__local *q, ct_err *err);
 /* After a run: its folder is removed, or kept with what the program wrote. */
 void ct__folder_settle(ct__local *q, ct__run *run, int abandoned);
+
+/* run_keep.c: positions of an estimate that was compared, for pictures. */
+void ct__estimate_keep(const ct__local *q, const ct__run *run);
 
 /* queue_server.c: ask the slot's server, which is started if there is none. */
 ct_status ct__server_ask(ct__local *q, ct__slot *slot, ct_err *err);

@@ -34,6 +34,7 @@ static ct__log_sites *sites_of(ct__local *q, const ct__run *run) { return &q->si
 /* The run has its outcome. */
 static ct_status end_run(ct__local *q, ct__run *run, ct_err *err)
 {
+    ct__estimate_keep(q, run);
     ct_trajectory_free(run->trajectory);
     run->trajectory = NULL;
     run->state = CT__RUN_ENDED;
@@ -272,6 +273,7 @@ static void free_local(void *user)
     free(q->program);
     free(q->score_program);
     free(q->folder);
+    free(q->estimates);
     free(q->here);
     free(q);
 }
@@ -292,6 +294,11 @@ static ct_status open_local(ct__local *q, const ct_tuning_local *local, ct_err *
     q->folder = realpath(local->folder, NULL);
     if (!q->here || !q->folder)
         return ct_fail(err, ct__io_status(), "%s: its path cannot be found: %s", local->folder, strerror(errno));
+    if (local->estimates) {
+        CT_TRY(ct__make_folders(local->estimates, err));
+        if (!(q->estimates = realpath(local->estimates, NULL)))
+            return ct_fail(err, ct__io_status(), "%s: its path cannot be found: %s", local->estimates, strerror(errno));
+    }
     CT_TRY(ct__tuning_program(t, t->server.count ? &t->server : &t->command, &q->program, err));
     if (t->score.count) CT_TRY(ct__tuning_program(t, &t->score, &q->score_program, err));
     return ct__folders_open(q, err);

@@ -172,6 +172,8 @@ typedef struct {
     ct_trajectory *truth;
     ct_sites      *sites; /* NULL: not yet                                         */
     int64_t        rows;  /* of the residuals; 0: not yet                          */
+    ct_se3         motion;/* of the last estimate's alignment, with its scale      */
+    double         scale;
 } ct__log_sites;
 
 ct_status ct__sites_open(const ct_tuning *tuning, int32_t log, const char *folder, const char *here,

@@ -183,7 +183,7 @@ static int is_finite(const double *residual, int64_t rows)
     return isfinite(sum);
 }
 
-static ct_status residuals_of(const ct__log_sites *sites, const ct_trajectory *estimate, ct_tune_outcome *outcome,
+static ct_status residuals_of(ct__log_sites *sites, const ct_trajectory *estimate, ct_tune_outcome *outcome,
                               ct_err *err)
 {
     ct_err    why = {0};
@@ -196,6 +196,8 @@ static ct_status residuals_of(const ct__log_sites *sites, const ct_trajectory *e
         if (status == CT_E_MEMORY) return ct_fail(err, status, "%s", why.text);
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate cannot be compared: %s", why.text);
     }
+    sites->motion = score.motion;
+    sites->scale = score.scale;
     outcome->poses = score.poses;
     outcome->lost = score.lost;
     if (!is_finite(residual, sites->rows)) {

@@ -36,6 +36,8 @@ static void name_files(const char *out, tune_job *job)
     job->yaml = cli_path_join(out, "tune.yaml");
     job->failures = cli_path_join(out, "failures");
     job->report = cli_path_join(out, "report.html");
+    job->estimates = cli_path_join(out, "estimates");
+    job->trajectories = cli_path_join(out, "trajectories.json");
 }
 
 /* ---- begin ---- */
@@ -71,9 +73,11 @@ static ct_status copy_file(const char *from, const char *to, ct_err *err)
 
 static ct_status begin(const tune_request *request, tune_job *job, ct_err *err)
 {
-    const char *const removed[] = {"tune.json", "runs.journal", cli_is_page(job->report) ? "report.html" : NULL, NULL};
+    const char *const removed[] = {"tune.json", "runs.journal", "trajectories.json",
+                                   cli_is_page(job->report) ? "report.html" : NULL, NULL};
     ct_status status = remove_folder(job->best, err);
     if (status == CT_OK) status = remove_folder(job->failures, err);
+    if (status == CT_OK) status = remove_folder(job->estimates, err);
     if (status == CT_OK) status = ct_run_folder_begin(job->folder, ct_tuning_digest(job->tuning), err);
     if (status != CT_OK) return status;
     char *yaml = cli_path_join(ct_run_folder_staged(job->folder), "tune.yaml");
@@ -131,6 +135,7 @@ ct_status tune_close_folder(tune_job *job, const json_t *summary, ct_err *err)
 {
     char *text = cli_check_alloc(json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
     ct_status status = ct_tuning_write(job->tuning, job->result.value, job->best, err);
+    if (status == CT_OK) status = tune_write_trajectories(job, err);
     if (status == CT_OK) status = ct_file_replace(job->json, text, strlen(text), err);
     free(text);
     return status;
@@ -138,7 +143,8 @@ ct_status tune_close_folder(tune_job *job, const json_t *summary, ct_err *err)
 
 void tune_folder_free(tune_job *job)
 {
-    char *const paths[] = {job->best, job->history, job->journal, job->json, job->yaml, job->failures, job->report};
+    char *const paths[] = {job->best,     job->history, job->journal,   job->json,        job->yaml,
+                           job->failures, job->report,  job->estimates, job->trajectories};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) free(paths[i]);
     if (job->lines) fclose(job->lines);
     if (job->folder == held) held = NULL;

@@ -76,11 +76,25 @@ static cli_exit print_schema(const cli_io *io)
 
 /* ---- tuning ---- */
 
+#define BEST_S 5.0 /* between writings of the best so far */
+
+/* best/ has the best so far also if this process is killed. */
+static void keep_best(tune_job *job, const ct_tune_progress *p)
+{
+    const double now = ct_now_s();
+    if (!p->value || !isfinite(p->loss) || job->status != CT_OK) return;
+    if (job->best_s > 0 && (!(p->loss < job->best_loss) || now < job->best_s + BEST_S)) return;
+    job->best_loss = p->loss;
+    job->best_s = now;
+    job->status = ct_tuning_write(job->tuning, p->value, job->best, &job->err);
+}
+
 static int watch(void *user, const ct_tune_progress *p)
 {
     tune_job *job = user;
     char loss[48] = "", failed[32] = "";
     if (p->request && p->outcome) tune_history_add(job, p);
+    if (p->outcome && !p->outcome->cached) keep_best(job, p);
     if (p->failed) snprintf(failed, sizeof failed, ", %lld failed", (long long)p->failed);
     if (isfinite(p->loss) && p->loss_start > 0)
         snprintf(loss, sizeof loss, ", loss %.4g of the start's", p->loss / p->loss_start);
@@ -92,7 +106,8 @@ static int watch(void *user, const ct_tune_progress *p)
 
 static ct_status open_queue(const tune_request *request, tune_job *job, ct_err *err)
 {
-    const ct_tuning_local local = {.jobs = request->jobs > 0 ? request->jobs : 0, .folder = job->failures};
+    const ct_tuning_local local = {
+        .jobs = request->jobs > 0 ? request->jobs : 0, .folder = job->failures, .estimates = job->estimates};
     ct_tune_queue *processes = NULL;
     ct_status status = ct_tuning_queue(job->tuning, &local, &processes, err);
     if (status != CT_OK) return status;

@@ -3,6 +3,7 @@
  *   tune.c          options; tuning, --check, --schema
  *   run_folder.c    the run folder, and what a run leaves there
  *   history.c       history.csv, and examples of failures
+ *   trajectories.c  trajectories.json, for the report
  *   print.c         the result as text
  *   result_json.c   the result as JSON: tune.json, --json; covtune report reads it
  *   try_runs.c      --try: one run of every log
@@ -37,6 +38,8 @@ typedef struct {
     ct_tune_queue         *queue;
     ct_run_folder         *folder;
     char                  *best, *history, *journal, *json, *yaml, *failures, *report; /* paths */
+    char                  *estimates, *trajectories;
+    double                 best_loss, best_s;  /* of what best/ has, and when it was written; 0: not yet */
     FILE                  *lines;      /* of history.csv                            */
     int64_t                line;       /* runs written there                        */
     tune_failure           failure[CT_TUNE_END_COUNT];
@@ -60,6 +63,9 @@ ct_status tune_history_close(tune_job *job, ct_err *err);
 double tune_loss(const ct_tune_outcome *outcome);
 /* "3 crashed, 1 time", or "". Returns buf. */
 const char *tune_failures_text(const int64_t failed[CT_TUNE_END_COUNT], char *buf, size_t size);
+
+/* trajectories.c */
+ct_status tune_write_trajectories(const tune_job *job, ct_err *err);
 
 /* result_json.c */
 json_t *tune_json(const tune_request *request, const tune_job *job);
