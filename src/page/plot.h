@@ -51,7 +51,7 @@ extern const char *const ct__plot_style;
 /* Colour of a role on white, for viewers without custom properties; dash, NULL: none. */
 const char *ct__role_colour(ct_role role);
 const char *ct__role_dash(ct_role role);
-/* Colours of CT_MARK_GRADED and CT_MARK_CELLS, from low to high values: fainter to stronger against their background. */
+/* Colours by value (CT_MARK_GRADED, CT_MARK_CELLS), from low to high: fainter to stronger against their background. */
 #define CT__GRADES 8
 const char *ct__grade_colour(int grade);
 /* Marker of a role: bit 0 square, bit 1 hollow. */

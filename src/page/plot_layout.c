@@ -83,7 +83,8 @@ static range y_range(const ct_plot *plot)
         const ct_series *t = &plot->series[s];
         zero = zero || (t->mark == CT_MARK_BARS && t->count > 0);
         for (int64_t i = 0; i < t->count; i++) {
-            const int    bar = t->spread && t->mark != CT_MARK_GRADED && t->mark != CT_MARK_CELLS && isfinite(t->spread[i]);
+            const int    graded = t->mark == CT_MARK_GRADED || t->mark == CT_MARK_CELLS;
+            const int    bar = t->spread && !graded && isfinite(t->spread[i]);
             const double spread = bar ? fabs(t->spread[i]) : 0;
             if (!isfinite(t->x[i]) || (plot->x_log && t->x[i] <= 0)) continue;
             widen(&r, t->y[i], plot->y_log);
