@@ -68,8 +68,55 @@ static void test_figures_are_those_of_evo(void)
     json_decref(all);
 }
 
+/* ---- bags ---- */
+
+static ct_trajectory *read_bag(const char *name, const char *topic, const char *each)
+{
+    char path[512];
+    ct_trajectory *t = NULL;
+    ct_err err = {0};
+    ct_trajectory_options o = ct_trajectory_defaults();
+    const char *base = ct_test_shared("data/evo/README.md");
+    snprintf(path, sizeof path, "%.*s%s", base ? (int)(strlen(base) - strlen("README.md")) : 0, base ? base : "", name);
+    o.source.topic = topic;
+    o.source.each = each;
+    CHECK_OK(ct_trajectory_read(path, &o, &t, &err), err);
+    return t;
+}
+
+/* Transforms in a ROS 1 bag and in SQLite are the same; odometry and its filter have rotations, and the pose's
+ * covariance where it is one. */
+static void test_messages_with_poses(void)
+{
+    if (!ct_test_shared("data/evo/tf_example.bag")) SKIP("no ../shared/data/evo");
+    ct_trajectory *a = read_bag("tf_example.bag", "/tf", "transforms"),
+                  *b = read_bag("tf_example", "/tf", "transforms");
+    ct_trajectory *odom = read_bag("nav2_turtlebot.mcap", "/odom", NULL);
+    ct_trajectory *amcl = read_bag("nav2_turtlebot.mcap", "/amcl_pose", NULL);
+    ct_score s;
+    ct_err err = {0};
+    CHECK(a && b && odom && amcl);
+    if (a && b && odom && amcl) {
+        CHECK(a->poses == 517 && a->rotations && a->timed && !a->covariance);
+        CHECK_OK(ct_score_trajectory(a, b, NULL, &s, &err), err);
+        CHECK(s.poses == 517 && s.ape_translation.max == 0 && s.ape_rotation.max == 0);
+        CHECK(odom->poses == 2639 && odom->covariance_dim == 6 && amcl->poses == 135 && amcl->covariance_dim == 6);
+        CHECK(amcl->covariance[6 * 3 + 3] > 0 && amcl->covariance[6 * 2 + 2] > 0); /* x, and the turn about z */
+        ct_score_options o = ct_score_defaults();
+        o.associate = CT_ASSOCIATE_INTERPOLATE;
+        o.align = CT_ALIGNMENT_SE2;
+        CHECK_OK(ct_score_trajectory(amcl, odom, &o, &s, &err), err);
+        CHECK(s.poses == 134 && s.ape_rotation.max < 0.2); /* both are headings of one robot */
+    }
+    ct_trajectory_free(a);
+    ct_trajectory_free(b);
+    ct_trajectory_free(odom);
+    ct_trajectory_free(amcl);
+}
+
 int main(void)
 {
     RUN(test_figures_are_those_of_evo);
+    RUN(test_messages_with_poses);
     return ct_test_end();
 }
