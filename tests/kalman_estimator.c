@@ -1,5 +1,5 @@
-/* kalman_estimator PARAMETERS LOG ESTIMATE [--sleep MS] [--leave SECONDS] [--ignore]: an estimator of a millisecond, for
- * tests of covtune tune.
+/* kalman_estimator PARAMETERS LOG ESTIMATE [--sleep MS] [--leave SECONDS] [--ignore]: an estimator of a millisecond,
+ * for tests of covtune tune.
  *
  * Three Kalman filters of one coordinate each. A line of LOG is t u1 z1 u2 z2 u3 z3: the motion u and the position z,
  * measured with sigma 1. PARAMETERS has lines "q1 = sigma" of u; the best are those that the log was drawn with.
