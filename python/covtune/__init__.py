@@ -3,10 +3,12 @@ from . import _tables
 from ._factor import FactorModel
 from ._library import (ArgumentError, BusyError, EmptyError, Error, FileError, LimitError, NoiseError, OutOfMemory,
                        ParseError, SingularError, UnsupportedError, lib as _lib)
+from ._tune import Candidate, LogFigures, Parameter, Tuned, TuneResult, tune
 from .data import Dataset, Sequence, simulate_nav
 from .graph import Block, Graph, Solver, SolveResult
 from .learning import Finding, LearnResult, Row, doctor, evaluate, learn
 from .noise import Noise, NoiseModel
+from .trajectory import score
 
 __version__ = _tables.VERSION
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +179,53 @@ class in_use:
     def __exit__(self, *why: Any) -> None:
         for handle in self._handles:
             handle._uses -= 1
+
+
+class interruptible:
+    """A block in which Ctrl-C is a wish to stop that callbacks ask for, from any thread, instead of an exception between
+    any two of their lines. It changes nothing where the caller has a handler of their own, or in other threads."""
+
+    def __init__(self) -> None:
+        self.hit = False
+        self.raises = False  # in a function of the user, in the main thread: Ctrl-C interrupts it
+        self._old: Any = None
+        self._pipe: tuple[int, int] | None = None
+        self._wakeup = -1
+
+    def __enter__(self) -> "interruptible":
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._pipe = os.pipe()
+            for end in self._pipe:
+                os.set_blocking(end, False)
+            self._old = signal.signal(signal.SIGINT, self._handle)
+            self._wakeup = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
+        return self
+
+    def _handle(self, number: int, frame: Any) -> None:
+        self.hit = True
+        if self.raises:
+            self.raises = False
+            raise KeyboardInterrupt
+
+    def stopped(self) -> bool:
+        """Was there a Ctrl-C? Python's handler runs in the main thread alone, which may wait in the library; the byte in
+        the pipe is there at once."""
+        if not self.hit and self._pipe is not None:
+            try:
+                self.hit = int(signal.SIGINT) in os.read(self._pipe[0], 512)
+            except BlockingIOError:
+                pass
+        return self.hit
+
+    def __exit__(self, *why: Any) -> None:
+        if self._pipe is not None:
+            self.stopped()
+            signal.set_wakeup_fd(self._wakeup)
+            signal.signal(signal.SIGINT, self._old)
+            for end in self._pipe:
+                os.close(end)
+            self._pipe = None
 
 
 class Handle:

@@ -10,7 +10,7 @@ import numpy as np
 from . import _tables as t
 from ._arrays import address, doubles, indices, view
 from ._factor import FactorModel, raise_pending
-from ._library import ArgumentError, Handle, call, encode, in_use, lib
+from ._library import ArgumentError, Handle, call, encode, in_use, interruptible, lib
 from .noise import Noise
 
 
@@ -389,10 +389,12 @@ class Solver(Handle):
             raise ArgumentError(f"{method!r} is no method: there are lm, gn, dogleg, newton")
         if max_iterations is not None:
             options.max_iterations = int(max_iterations)
-        graph, raised = self._graph, []
+        graph, raised, interrupt = self._graph, [], interruptible()
 
         def tell(_user: Any, pointer: Any) -> int:
             try:
+                if interrupt.stopped():
+                    return 1
                 p = pointer.contents
                 stop = progress({"iteration": p.iteration, "error": p.error, "step": p.step, "seconds": p.seconds}) \
                     if progress else None
@@ -403,7 +405,7 @@ class Solver(Handle):
 
         options.progress = type(options.progress)(tell)
         self._idle()
-        with in_use(self, graph, noise):
+        with in_use(self, graph, noise), interrupt:
             call("ct_solver_run", self._pointer, noise._pointer, lib.ct_graph_initial(graph._pointer),
                  ctypes.byref(options), ctypes.byref(result))
         raise_pending(graph._models)

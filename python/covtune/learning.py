@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 from . import _tables as t
 from ._factor import raise_pending
-from ._library import ArgumentError, call, encode, in_use, lib
+from ._library import ArgumentError, call, encode, in_use, interruptible, lib
 from .data import Dataset
 from .noise import Noise
 
@@ -145,14 +145,18 @@ def learn(dataset: Dataset, *, method: str | None = None, deployment: str | None
         if number is not None:
             setattr(options, name, int(number))
     raised: list[BaseException] = []
+    interrupt = interruptible()
 
     def tell(_user: Any, pointer: Any) -> int:
         try:
+            if interrupt.stopped():
+                return 1
             p = pointer.contents
             state = {"iteration": p.iteration, "train": p.train, "heldout": p.heldout, "done": p.done,
                      "seconds": p.seconds}
             return 1 if progress is not None and progress(state) else 0
         except KeyboardInterrupt:
+            interrupt.hit = True
             return 1
         except BaseException as why:
             raised.append(why)
@@ -161,7 +165,7 @@ def learn(dataset: Dataset, *, method: str | None = None, deployment: str | None
     options.progress = type(options.progress)(tell)
     out = ctypes.c_void_p()
     dataset._idle()
-    with in_use(dataset):
+    with in_use(dataset), interrupt:
         try:
             call("ct_run_learn", dataset._pointer, ctypes.byref(options), ctypes.byref(out))
         finally:
