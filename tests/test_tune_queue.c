@@ -143,6 +143,8 @@ static void fail_once(const char *what, const char *argument, ct_tune_end end, i
 
 static void test_failures_are_outcomes(void)
 {
+    for (int end = 0; end < CT_TUNE_END_COUNT; end++) CHECK(ct_tune_end_find(ct_tune_end_name((ct_tune_end)end)) == end);
+    CHECK(ct_tune_end_find("nonsense") == -1);
     fail_once("exit", "3", CT_TUNE_CRASHED, 3,
               "the program ended with exit code 3. The last lines of its stderr:\nfirst line\nlast words");
     fail_once("segfault", "", CT_TUNE_CRASHED, -SIGSEGV, "signal 11 (SIGSEGV");

@@ -319,7 +319,10 @@ typedef struct {
 const char *ct_tuning_estimate_name(const ct_tuning *tuning, int32_t log, const double value[], char name[64]);
 
 /* The tuning is borrowed until the queue is freed. Children are in process groups of their own; abandon and free kill
- * them with all their descendants and wait for them; they also end when this process is killed. */
+ * them with all their descendants and wait for them; they also end when this process is killed. A process is forked per
+ * job when its first run starts: the programs are its children, so signals and waits of the caller do not see them.
+ * Estimates of a log are compared at the times of its first one, in the order of requests; it is kept in the folder, so
+ * that a resumed tuning compares at the same times. CT_E_BUSY: another queue uses the folder. */
 ct_status ct_tuning_queue(ct_tuning *tuning, const ct_tuning_local *local, ct_tune_queue **out, ct_err *err);
 
 #ifdef __cplusplus

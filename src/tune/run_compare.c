@@ -135,7 +135,7 @@ ct_status ct__sites_open(const ct_tuning *tuning, int32_t log, const char *folde
     char           name[64];
     ct_trajectory *first = NULL;
     *sites = (ct__log_sites){0};
-    snprintf(name, sizeof name, "first-%016llx-%ld", (unsigned long long)tuning->digest, (long)log);
+    snprintf(name, sizeof name, ".first-%016llx-%ld", (unsigned long long)tuning->digest, (long)log);
     sites->first = ct__join_path(folder, name);
     ct_status status = sites->first ? CT_OK : ct__no_memory(err, "file names", 1);
     if (status == CT_OK && !tuning->score.count) status = read_truth(tuning, log, here, sites, err);

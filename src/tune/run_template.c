@@ -11,8 +11,10 @@
 void ct__put_path(const char *here, const char *path, ct__text *out)
 {
     if (path[0] != '/') {
+        while (path[0] == '.' && path[1] == '/') path += 2;
+        if (!strcmp(path, ".")) path = "";
         ct__text_put(out, here);
-        ct__text_put(out, "/");
+        ct__text_put(out, path[0] ? "/" : "");
     }
     ct__text_put(out, path);
 }
@@ -95,11 +97,11 @@ static ct_status in_folder(const ct_tuning *tuning, const char *name, char **pat
     char    *here = getcwd(NULL, 0);
     *path = NULL;
     if (!here) return ct_fail(err, ct__io_status(), "the present folder cannot be read: %s", strerror(errno));
-    if (name[0] != '/') {
-        ct__put_path(here, tuning->folder, &text);
-        ct__text_put(&text, "/");
-    }
-    ct__text_put(&text, name);
+    ct__text folder = {0};
+    ct__put_path(here, tuning->folder, &folder);
+    if (!folder.failed) ct__put_path(folder.bytes, name, &text);
+    text.failed |= folder.failed;
+    ct__text_free(&folder);
     free(here);
     return ct__text_take(&text, path, err);
 }
