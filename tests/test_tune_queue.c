@@ -3,6 +3,7 @@
 #include "run_test.h"
 
 #include <spawn.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 /* Values a, b of the estimator as residuals: x - t = a cos t + b, y = a sin t. */
@@ -448,6 +449,52 @@ static void test_written_files_and_digest(void)
     ct_config_free(t.file[0].config);
 }
 
+/* Files that are words of the command: scripts count by their content wherever they are; another file only where it is
+ * relative to the folder, because one elsewhere may be written by the program. */
+static void test_files_of_the_command_are_in_the_digest(void)
+{
+    static const struct {
+        const char *name;
+        int         absolute, counts;
+    } CASES[] = {{"ekf.py", 0, 1}, {"ekf.py", 1, 1}, {"table.dat", 0, 1}, {"out.log", 1, 0}};
+    test_tuning t;
+    ct_err      err = {0};
+    char        path[2300];
+    make_tuning(&t, "words");
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        snprintf(path, sizeof path, "%s/%s", t.root, CASES[i].name);
+        write_file(path, "1\n");
+        t.tuning.command = WORDS(t.word, CT_ESTIMATOR, CASES[i].absolute ? path : CASES[i].name, "{a}");
+        CHECK_OK(ct__tuning_take_digest(&t.tuning, &err), err);
+        const uint64_t before = ct_tuning_digest(&t.tuning);
+        write_file(path, "2\n");
+        CHECK_OK(ct__tuning_take_digest(&t.tuning, &err), err);
+        CHECK((ct_tuning_digest(&t.tuning) != before) == CASES[i].counts);
+    }
+}
+
+/* Where a file system can be mounted: the run that finds no room ends tuning, and is no outcome. */
+static void test_a_full_disk_is_no_failure_of_the_estimator(void)
+{
+    test_tuning t;
+    ct_err      err = {0};
+    make_tuning(&t, "full");
+    CHECK_OK(ct__make_folders(t.runs, &err), err);
+    if (mount("tmpfs", t.runs, "tmpfs", 0, "size=256k")) SKIP("no file system can be mounted");
+    t.tuning.shell = 1;
+    t.tuning.command = WORDS(t.word, "head -c 1000000 /dev/zero > {folder}/much");
+    ct_tune_queue  *queue = open_queue(&t, 1, 0);
+    const double    value[2] = {0};
+    int64_t         ticket;
+    ct_tune_outcome outcome = {0};
+    CHECK_OK(queue->submit(queue->user, &(ct_tune_request){1, 0, 0, value}, &err), err);
+    CHECK_REFUSED(queue->collect(queue->user, 10, &ticket, &outcome, &err), err, "the disk is full");
+    ct_tune_outcome_free(&outcome);
+    ct_tune_queue_free(queue);
+    CHECK(count_folders(t.runs) == 0);
+    CHECK(umount(t.runs) == 0);
+}
+
 /* Time of a run from submit to collect, beyond the program's own: folder, file, start, reading 100 poses, comparing.
  * The smallest of many, and the median, which other programs of the machine add to. */
 static void test_overhead_of_a_run_is_below_3_ms(void)
@@ -497,6 +544,8 @@ int main(void)
     RUN(test_abandoned_runs_are_killed);
     RUN(test_folders_of_failures_are_kept);
     RUN(test_written_files_and_digest);
+    RUN(test_files_of_the_command_are_in_the_digest);
+    RUN(test_a_full_disk_is_no_failure_of_the_estimator);
     RUN(test_overhead_of_a_run_is_below_3_ms);
     return ct_test_end();
 }

@@ -9,7 +9,10 @@
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#define DISK_BYTES 65536 /* with less room than this a disk is full: a trajectory is larger */
 
 void ct__run_free(ct__run *run)
 {
@@ -31,9 +34,22 @@ static int is_server(const ct__local *q) { return q->tuning->server.count > 0; }
 
 static ct__log_sites *sites_of(ct__local *q, const ct__run *run) { return &q->sites[run->log]; }
 
+/* A run that failed because the disk is full says nothing about its values. */
+static ct_status check_disk(const ct__local *q, ct_err *err)
+{
+    struct statvfs disk;
+    if (statvfs(q->folder, &disk)) return CT_OK;
+    const double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (bytes >= DISK_BYTES && (disk.f_files == 0 || disk.f_favail > 0)) return CT_OK;
+    return ct_fail(err, CT_E_IO, "%s: a run failed, and the disk is full; make room, and resume", q->folder);
+}
+
 /* The run has its outcome. */
 static ct_status end_run(ct__local *q, ct__run *run, ct_err *err)
 {
+    const ct_tune_end end = run->outcome.end;
+    if (end == CT_TUNE_CRASHED || end == CT_TUNE_NO_ESTIMATE || end == CT_TUNE_BAD_ESTIMATE || end == CT_TUNE_SHORT)
+        CT_TRY(check_disk(q, err));
     ct__estimate_keep(q, run);
     ct_trajectory_free(run->trajectory);
     run->trajectory = NULL;

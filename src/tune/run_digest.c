@@ -72,7 +72,18 @@ static void add_content(digest *d, const char *path)
     free(list);
 }
 
-/* A command: its words, the program, and scripts that are words of it. */
+/* Does a file hold a program? One that is named by its absolute path may as well be written by the program. */
+static int is_code(const char *path)
+{
+    static const char *const ENDINGS[] = {".py", ".sh",  ".jl", ".m",  ".R",   ".r",
+                                          ".pl", ".lua", ".rb", ".js", ".jar", ".so"};
+    const char *const        dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof ENDINGS / sizeof *ENDINGS; i++)
+        if (!strcmp(dot, ENDINGS[i])) return 1;
+    return access(path, X_OK) == 0;
+}
+
+/* A command: its words, the program, and files that are words of it. */
 static void add_command(digest *d, const ct__tune_words *command)
 {
     char *path = NULL;
@@ -85,7 +96,7 @@ static void add_command(digest *d, const ct__tune_words *command)
     const int shell = d->tuning->shell && command == &d->tuning->command;
     for (int32_t i = 1; !shell && d->status == CT_OK && i < command->count; i++) {
         d->status = ct__tuning_script(d->tuning, command->word[i], &path, d->err);
-        if (d->status == CT_OK) add_content(d, path);
+        if (d->status == CT_OK && path && (command->word[i][0] != '/' || is_code(path))) add_content(d, path);
         free(path);
     }
 }
