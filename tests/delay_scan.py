@@ -59,15 +59,16 @@ def scatter(measured, true):
     return math.sqrt(sum((t - c * m) ** 2 for m, t in zip(measured, true)) / len(true))
 
 
-def delay(odometry, truth, step, least=.1, most=.3):
-    """Of tables (t, v, omega) and (t, x, y, yaw), over steps of so many seconds. Gaps of half a second are left out."""
+def delay(odometry, truth, step, least=.1, most=.3, longest=2.):
+    """Of tables (t, v, omega) and (t, x, y, yaw), over steps of so many seconds. Gaps of the truth of half a second, and
+    longer ones of the odometry than `longest`, are left out."""
     times = [r[0] for r in odometry]
     speed, turn = sums(times, [r[1] for r in odometry]), sums(times, [r[2] for r in odometry])
     first, last = max(times[0], truth[0][0]) + 1, min(times[-1], truth[-1][0]) - 1
     at = [first + step * k for k in range(int((last - first) / step))]
     true = true_steps(truth, at)
     gaps = [(a[0], b[0]) for a, b in zip(truth, truth[1:]) if b[0] - a[0] > .5]
-    gaps += [(a, b + .5) for a, b in zip(times, times[1:]) if b - a > 2]
+    gaps += [(a, b + .5) for a, b in zip(times, times[1:]) if b - a > longest]
     use = [k for k in range(len(true)) if not any(at[k + 1] > a and at[k] < b for a, b in gaps)]
     grid = [least + .01 * k for k in range(int(round((most - least) / .01)) + 1)]
     loss = []

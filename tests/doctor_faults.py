@@ -8,6 +8,8 @@ import csv
 import math
 import os
 
+import delay_scan
+
 
 class Expected:
     """A finding: accepted codes, the noise model (None: any), and named values with a size that they should have.
@@ -214,6 +216,97 @@ def camera_axes(tables, size, draw):
     return Expected("camera_axes", None, mends=True)
 
 
+def add_poses(tables, draw):
+    """A sensor of poses at 2 Hz, "slam": x, y, z and a quaternion, with noise of 0.2 m and 0.02 rad."""
+    space = "quaternion" in tables["recipe.yaml"]
+    for run in runs(tables):
+        rows = []
+        for row in tables["truth-%s.csv" % run][1][5::10]:
+            if space:
+                q, e = row[4:8], [draw.gauss(0, .01) for _ in range(3)]  # half angles of a small rotation on the right
+                qx = q[0] + q[3] * e[0] + q[1] * e[2] - q[2] * e[1]
+                qy = q[1] + q[3] * e[1] + q[2] * e[0] - q[0] * e[2]
+                qz = q[2] + q[3] * e[2] + q[0] * e[1] - q[1] * e[0]
+                qw = q[3] - q[0] * e[0] - q[1] * e[1] - q[2] * e[2]
+                n = math.sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
+                z, q = row[3], [qx / n, qy / n, qz / n, qw / n]
+            else:
+                yaw = row[3] + draw.gauss(0, .02)
+                z, q = 0., [0., 0., math.sin(yaw / 2), math.cos(yaw / 2)]
+            place = [row[1] + draw.gauss(0, .2), row[2] + draw.gauss(0, .2), z + (draw.gauss(0, .2) if space else 0.)]
+            rows.append([row[0]] + place + q)
+        tables["slam-%s.csv" % run] = (["t", "x", "y", "z", "qx", "qy", "qz", "qw"], rows)
+    recipe(tables, "sources:\n", "sources:\n  slam: slam-{run}.csv\n")
+    recipe(tables, "  gps:\n    type", "  slam:\n    type: pose\n    source: slam\n    position: [x, y, z]\n"
+           "    quaternion: [qx, qy, qz, qw]\n  gps:\n    type")
+
+
+def poses(change, code, values=None):
+    """A change of each row of the sensor of poses."""
+    def put(tables, size, draw):
+        add_poses(tables, draw)
+        for row in each(tables, "slam"):
+            change(row, size)
+        return Expected(code, "slam", values(size) if values else {}, mends=True)
+    return put
+
+
+def scalar_first(row, size):
+    row[4:8] = row[7:8] + row[4:7]
+
+
+def as_camera(row, size):
+    t, x, y, z, qx, qy, qz, qw = row
+    row[1:8] = [-y, -z, x, -qy, -qz, qx, qw]
+
+
+def other_unit(row, size):
+    row[1:4] = [v * (1000. if size == 1 else 100.) for v in row[1:4]]
+
+
+def swapped(row, size):
+    row[1], row[2] = row[2], row[1]
+
+
+def commands(lag):
+    """Odometry is what was commanded, without noise, and early. The body follows with a lag, and errors that last 0.3 s.
+    With a lag no delay is the true one: it is the one whose residuals over a step of the states scatter least."""
+    def put(tables, size, draw):
+        found = [follow(tables, run, .05 * size, lag, draw) for run in runs(tables)]
+        recipe(tables, "  every: 0.5\n", "  every: 0.5\n  gap: 5\n")
+        return Expected("sensor_delay", "odom", {"size": sum(found) / len(found)}, slack=.01)
+    return put
+
+
+def follow(tables, run, delay_s, lag, draw):
+    """New orders, and the truth, GPS and ranges of a body that follows them. Returns the delay that fits best."""
+    beacons = {int(r[0]): r[1:] for r in tables["beacons.csv"][1]}
+    orders, t, truth = [], -2., tables["truth-%s.csv" % run][1]
+    while t < 130:
+        orders.append([t, draw.uniform(.3, 2.), 0., draw.uniform(-.5, .5)])
+        t = round(t + .05 * draw.randrange(20, 80), 2)
+    pose, k, error, now = [0., 0., 0.], 0, [0., 0.], [1., 0.]
+    for row in truth:
+        while orders[k + 1][0] <= row[0] + 1e-9:
+            k += 1
+        row[1:4] = pose[:2] + [math.remainder(pose[2], 2 * math.pi)]
+        error = [.85 * e + draw.gauss(0, .05) for e in error]
+        part = 1 - math.exp(-.05 / lag) if lag else 1.
+        now = [now[0] + part * (orders[k][1] - now[0]), now[1] + part * (orders[k][3] - now[1])]
+        v, w = now[0] + error[0], now[1] + .5 * error[1]
+        middle = pose[2] + .025 * w
+        pose = [pose[0] + .05 * v * math.cos(middle), pose[1] + .05 * v * math.sin(middle), pose[2] + .05 * w]
+    for row in tables["gps-%s.csv" % run][1]:
+        row[1:3] = [v + draw.gauss(0, .5) for v in truth_at(tables, run, row[0])[:2]]
+    for row in tables["ranges-%s.csv" % run][1]:
+        at, place = beacons[int(row[1])], truth_at(tables, run, row[0])
+        row[2] = abs(math.hypot(at[0] - place[0], at[1] - place[1]) + draw.gauss(0, .2))
+    for row in orders:
+        row[0] -= delay_s
+    tables["odometry-%s.csv" % run] = (["t", "vx", "vy", "omega"], orders)
+    return delay_scan.delay([[o[0], o[1], o[3]] for o in orders], truth, .5, least=0., most=.6, longest=5.)
+
+
 # ---- truth ----
 
 def truth_copies(tables, size, draw):
@@ -396,6 +489,16 @@ FAULTS = {
     "gyro bias in space": (bias("odometry", 6, "odom", .006, "rate_bias"), ("nav3d",)),
     "range scale in space": (scale("ranges", 2, "range", 1.01), ("nav3d",)),
     "gps delay in space": (delay("gps", "gps", .15), ("nav3d",)),
+    "pose quaternion order": (poses(scalar_first, "quaternion_order"), ()),
+    "pose camera axes": (poses(as_camera, "camera_axes"), ()),
+    "poses in other units": (poses(other_unit, "sensor_units", lambda size: {"factor": 1000. if size == 1 else 100.}), ()),
+    "poses swapped": (poses(swapped, "sensor_axes"), ()),
+    "pose quaternion in space": (poses(scalar_first, "quaternion_order"), ("nav3d",)),
+    "pose camera in space": (poses(as_camera, "camera_axes"), ("nav3d",)),
+    "poses in space in other units": (poses(other_unit, "sensor_units",
+                                            lambda size: {"factor": 1000. if size == 1 else 100.}), ("nav3d",)),
+    "commands delayed": (commands(0.), ()),
+    "commands with a lag": (commands(.3), ()),
     "truth copies": (truth_copies, ()),
     "truth gaps": (truth_gaps, ()),
     "truth jumps": (truth_jumps, ()),

@@ -273,13 +273,15 @@ int ct__forces(const ct__forced *forced, const ct__sensor *s, int j)
            forced->param.row == s->param[j].row;
 }
 
-/* Faults that are not looked for: delays that are given, and what others explained before. */
+/* Faults that are not looked for: what others explained before; delays that are given, and the drift, which would take
+ * the place of one. */
 static void close_given(table *t)
 {
     const ct__exam *e = t->e;
     const int       settled = e->settled && ct__exact_has(e->settled, t->s->name);
     for (int j = 0; j < t->s->params; j++) {
-        if (settled && t->s->param[j].kind == CT__FAULT_DELAY) t->s->closed[j] = 1;
+        const ct__fault_kind kind = t->s->param[j].kind;
+        if (settled && (kind == CT__FAULT_DELAY || kind == CT__FAULT_DRIFT)) t->s->closed[j] = 1;
         for (int32_t i = 0; i < e->excludeds; i++)
             if (ct__forces(&e->excluded[i], t->s, j)) t->s->closed[j] = 1;
     }

@@ -9,6 +9,7 @@
 
 #define IMPORTS_MOST 5
 #define RESTARTS     2
+#define SCALE_MOST   4.0 /* a factor beyond is none */
 #define SETTLED      0.5 /* standard errors */
 #define REMAINS      3.0 /* standard errors that a fault has after the corrections of others */
 
@@ -458,6 +459,12 @@ static ct_status settle(rounds *r, ct_diagnosis **all, ct_diagnosis **now, int32
     return status == CT_OK ? polish(r, all, now, imports, err) : status;
 }
 
+/* A factor that grew with every import: values of this row have nothing to do with the true ones. */
+static int is_wild(const ct_finding *f)
+{
+    return f->code == CT_FINDING_SENSOR_SCALE && fabs(log(fabs(f->value[0]))) > log(SCALE_MOST);
+}
+
 /* A fault that was found first, and that one found later explains, is not looked for again: the size of the other is
  * right without it only. 1: there is one. */
 static ct_status exclude(rounds *r, const ct_diagnosis *all, int *any, ct_err *err)
@@ -465,7 +472,7 @@ static ct_status exclude(rounds *r, const ct_diagnosis *all, int *any, ct_err *e
     *any = 0;
     for (int32_t i = 0; i < all->findings.count; i++) {
         const ct_finding *f = &all->findings.item[i];
-        if (remains(f) || !f->subjects || (adds_up(f->code) != 1 && adds_up(f->code) != -1)) continue;
+        if ((remains(f) && !is_wild(f)) || !f->subjects || (adds_up(f->code) != 1 && adds_up(f->code) != -1)) continue;
         for (int32_t k = 0; k < r->forceds; k++) {
             const int scale = r->forced[k].param.kind == CT__FAULT_SCALE;
             if (strcmp(r->forced[k].subject, f->subject[0].name) || scale != (adds_up(f->code) < 0)) continue;
