@@ -1,4 +1,4 @@
-/* fuzz_score.c: any bytes as an estimate and a truth. The first line has a digit for the association, the alignment, the
+/* fuzz_score.c: any bytes as an estimate and a truth. The first line has digits for the association, the alignment, the
  * loss and the unit of delta, then 'c' for camera axes; a line "---" divides the files. They are refused with a
  * sentence, or
  *   stamps rise, poses are finite and rotations unit;
