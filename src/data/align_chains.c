@@ -29,6 +29,7 @@
 #define POOR     1.5  /* times the usual cost: the window is guessed anew                                     */
 #define LOST     3    /* times the usual cost, and                                                            */
 #define FAR      0.2  /* of the reach: it is searched, as ranges and bearings have no closed form             */
+#define PLACES   4    /* positions of a pose that are used                                                    */
 #define PASSES   8    /* through the chains: robots that see each other in a row                                */
 #define TRACK    4    /* steps that a candidate is fitted to the next window by                               */
 
@@ -150,16 +151,33 @@ static ct_status add_target(work *w, const ct__sighting *s, int32_t at)
     return CT_OK;
 }
 
+/* A position of the pose. */
+static int is_place(const ct_factor *f) { return f->ops == &ct_position_se2 || f->ops == &ct_position_se3; }
+
+/* Of how many places of a pose one is used: positions of 100 Hz, states of 2 Hz. */
+static int64_t places_every(const ct__forest *forest, int32_t v)
+{
+    int64_t n = 0;
+    for (int64_t k = forest->first[v]; k < forest->first[v + 1]; k++) {
+        const ct_factor f = ct_graph_factor(forest->graph, forest->touching[k]);
+        n += is_place(&f);
+    }
+    return (n + PLACES - 1) / PLACES;
+}
+
 static ct_status collect_items(work *w, int32_t chain)
 {
     const ct__forest *forest = w->forest;
     w->items = 0;
-    for (int32_t at = w->begin[chain]; at < w->begin[chain + 1]; at++)
+    for (int32_t at = w->begin[chain]; at < w->begin[chain + 1]; at++) {
+        const int64_t every = places_every(forest, w->list[at]);
+        int64_t       places = 0;
         for (int64_t k = forest->first[w->list[at]]; k < forest->first[w->list[at] + 1]; k++) {
             const ct_factor f = ct_graph_factor(forest->graph, forest->touching[k]);
             ct__sighting    s[CT__SIGHTINGS_MAX];
             const int       n = ct__sightings_of(&f, s, NULL);
             double          p[3];
+            if (is_place(&f) && places++ % every) continue;
             w->meetings |= n && s[0].body;
             if (f.var[0] != w->list[at]) {
                 if (n && s[0].body) CT_TRY(add_target(w, &s[0], at));
@@ -168,6 +186,7 @@ static ct_status collect_items(work *w, int32_t chain)
             for (int i = 0; i < n; i++)
                 if (known_point(w, &s[i], p)) CT_TRY(add_item(w, &s[i], p, at));
         }
+    }
     return CT_OK;
 }
 
