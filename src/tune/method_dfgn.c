@@ -19,6 +19,7 @@
 #define SECOND_STEP  0.5   /* of the Jacobian that tells whether this is a minimum                             */
 #define REFRESHED    0.99  /* a gain of a percent since the last fresh Jacobian asks for another               */
 #define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
+#define STUCK        0.05  /* of the loss: a decrease that a model predicts within a distance of one             */
 #define MOST_BAD     2     /* steps without gain, then a fresh Jacobian                                        */
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
@@ -156,6 +157,17 @@ static ct_status minimise_model(dfgn *d, double *predicted, double *size)
     return CT_OK;
 }
 
+/* The step is short. It is no minimum if the radius made it so, and the model wants much more. */
+static ct_status end_by_step(dfgn *d)
+{
+    d->stop = CT_TUNE_STOP_STEP;
+    if (d->radius > d->t->options.step) return CT_OK;
+    d->radius = 1;
+    CT_TRY(minimise_model(d, &d->predicted, NULL));
+    if (d->predicted > STUCK * d->base->loss && d->predicted > d->t->noise_loss) d->stop = CT_TUNE_STOP_STUCK;
+    return CT_OK;
+}
+
 /* One step, or a fresh Jacobian, or the end. */
 static ct_status advance(dfgn *d)
 {
@@ -164,11 +176,10 @@ static ct_status advance(dfgn *d)
     CT_TRY(minimise_model(d, &predicted, &size));
     const double least = fmax(0.1 * o->relative * d->base->loss, NOISE * d->t->noise_loss);
     const int little = predicted <= least || d->small > 1, end = size <= o->step;
-    d->predicted = predicted;
     if (little || end || d->bad > MOST_BAD) {
         if (!(d->base->loss > REFRESHED * d->fresh)) return refresh(d, SECOND_STEP);
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
-        else if (end) d->stop = d->radius <= o->step ? CT_TUNE_STOP_STUCK : CT_TUNE_STOP_STEP;
+        else if (end) return end_by_step(d);
         if (d->stop) return CT_OK;
     }
     return take_step(d, predicted, size);

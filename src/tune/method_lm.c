@@ -202,8 +202,10 @@ static ct_status run(lm *d)
         CT_TRY(advance(d));
         note_stop(d);
     }
-    if (d->stop == CT_TUNE_STOP_STUCK) return ct__note_stuck(d->t, d->base, 0, d->s);
-    return CT_OK;
+    if (d->stop != CT_TUNE_STOP_STUCK) return CT_OK;
+    d->mu = MU_FIRST;
+    const double predicted = solve(d, &d->x[0]);
+    return ct__note_stuck(d->t, d->base, predicted, d->s);
 }
 
 ct_status ct__tune_lm(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop)

@@ -187,6 +187,9 @@ ct_status ct__tune_fw(ct__tuner *t, ct__tune_point *from, ct__tune_point **answe
 ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
 ct_status ct__tune_random(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
 
+/* search_global.c: the method, with restarts where it is stuck. */
+ct_status ct__search(ct__tuner *t, ct__tune_point *first, ct__tune_point **answer, ct_tune_stop *stop);
+
 /* method_lm.c: the step of forward differences from the errors of r and its curvature, and the error of a derivative
  * that it promises, in the norm of residuals; NaN: not known. */
 ct_status ct__difference_step(ct__tuner *t, ct__tune_point *from, double *step, double *error);

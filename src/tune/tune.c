@@ -82,17 +82,6 @@ static ct_status compare(ct__tuner *t, ct__tune_point *answer)
     return CT_OK;
 }
 
-static ct_status run_method(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop)
-{
-    switch (t->options.method) {
-    case CT_TUNE_DFGN: return ct__tune_dfgn(t, from, answer, stop);
-    case CT_TUNE_LM: return ct__tune_lm(t, from, answer, stop);
-    case CT_TUNE_FW: return ct__tune_fw(t, from, answer, stop);
-    case CT_TUNE_RANDOM: return ct__tune_random(t, from, answer, stop);
-    default: return ct__tune_nlopt(t, from, answer, stop);
-    }
-}
-
 static ct_status run(ct__tuner *t)
 {
     ct__tune_point *answer = NULL, *first = NULL;
@@ -106,7 +95,7 @@ static ct_status run(ct__tuner *t)
     if (!t->cancelled && first) CT_TRY(ct__find_noise(t, first));
     if (!t->cancelled && first && t->c.n) {
         t->phase = "search";
-        CT_TRY(run_method(t, first, &answer, &r->stop));
+        CT_TRY(ct__search(t, first, &answer, &r->stop));
     } else if (!t->cancelled) r->stop = t->c.n ? CT_TUNE_STOP_STUCK : CT_TUNE_STOP_NONE;
     if (t->cancelled && t->best) answer = t->best;
     memcpy(r->best, answer->value, (size_t)r->parameters * sizeof *r->best);
