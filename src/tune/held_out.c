@@ -19,7 +19,7 @@
 #define DAMPING          1e-4
 #define RADIUS           3.0 /* of a fold's step from the minimum: the model holds near it                 */
 
-static const double PRIOR[] = {0.03, 0.003, 0};
+static const double PRIOR[] = {0.003, 0.0003, 0}; /* a factor of ten on six variances costs 5 %, 0.5 %, 0 of the loss */
 #define PRIORS ((int)(sizeof PRIOR / sizeof *PRIOR))
 
 /* What is held out together: rows of a training log. */

@@ -1,0 +1,281 @@
+/* tuning.c: covtune-tune-study. Methods of `tune` on covtune's own batch estimates, run as a black box from
+ * measurements, against the oracle, on the paper's four kinds of datasets: five training logs, twenty unseen ones.
+ *
+ *   starts   variances ten times off, up or down at random: runs of each log until the unseen error is first within 5 %
+ *            of the oracle's, and the share of starts within 3 % and 5 % at the end
+ *   far      the paper's start, six decades off
+ *   faults   noise, crashes, rounded output
+ *
+ * The error is the root of the mean loss over unseen logs. "First" is the first time that the best point so far, by the
+ * training loss, is within 5 %. Prints tables as Markdown, and what is claimed but missed; exit code 1 then.
+ *
+ *     covtune-tune-study [--quick] [--starts N] [--seeds N] [--data D1,D2] [--methods dfgn,lm] [--parts starts,far] */
+#include "studies/tuning/black_box.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STARTS_MAX 400
+#define BUDGET     100 /* points, times m + 1 */
+
+static ct_err err;
+static int    missed;
+
+static void must(ct_status status)
+{
+    if (status == CT_OK) return;
+    fprintf(stderr, "covtune-tune-study: %s\n", err.text);
+    exit(1);
+}
+
+static void claim(int holds, const char *what, const char *of, double found, double limit)
+{
+    if (holds) return;
+    missed++;
+    printf("MISSED: %s, %s: %.4g, wanted %.4g\n", of, what, found, limit);
+}
+
+typedef struct {
+    int         starts, seeds, quick;
+    const char *data, *methods, *parts;
+} request;
+
+/* Is the word in a list with commas? NULL: everything is. */
+static int listed(const char *list, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!strncmp(at, word, n) && (at[n] == 0 || at[n] == ',')) return 1;
+    return !list;
+}
+
+/* ---- One search ------------------------------------------------------------------------------- */
+
+typedef struct {
+    black_box *box;
+    double     oracle;    /* mean loss of the oracle on unseen logs       */
+    double     last;      /* training loss of the last point that was judged */
+    double     first[2];  /* runs of each log until within 5 %, 3 %; INFINITY: never */
+    double     end;       /* error over the oracle's, of the answer       */
+    ct_tune_stop stop;
+} trial;
+
+static double error_of(const trial *t, const double *value)
+{
+    double loss;
+    must(box_test(t->box, value, &loss, &err));
+    return sqrt(loss / t->oracle);
+}
+
+static void judge(trial *t, const double *value, double loss, double runs)
+{
+    if (!value || !(loss < t->last) || (isfinite(t->first[0]) && isfinite(t->first[1]))) return;
+    t->last = loss;
+    const double error = error_of(t, value);
+    if (error <= 1.05 && !isfinite(t->first[0])) t->first[0] = runs;
+    if (error <= 1.03 && !isfinite(t->first[1])) t->first[1] = runs;
+}
+
+/* The point that became the best did so before the run that just ended. */
+static int progress(void *user, const ct_tune_progress *p)
+{
+    trial *t = user;
+    judge(t, p->value, p->loss, (double)(p->runs - 1) / t->box->data->trains);
+    return 0;
+}
+
+static trial search(black_box *box, double oracle, ct_tune_method method, uint64_t seed, int whole)
+{
+    trial t = {.box = box, .oracle = oracle, .last = INFINITY, .first = {INFINITY, INFINITY}};
+    ct_tune_options o = ct_tune_defaults();
+    ct_tune_result  r;
+    o.method = method;
+    o.seed = seed;
+    o.points = whole ? 0 : BUDGET * (box->m + 1);
+    o.folds = whole ? o.folds : 0;
+    o.progress = progress;
+    o.user = &t;
+    must(ct_tune(&box->problem, &o, &box->queue, &r, &err));
+    judge(&t, r.best, r.loss, (double)r.runs / box->data->trains);
+    t.end = error_of(&t, r.value);
+    t.stop = r.stop;
+    ct_tune_result_free(&r);
+    return t;
+}
+
+/* ---- Starts ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    nav_data  data;
+    black_box box;
+    double   *latent;
+    double    oracle;
+} world;
+
+static void world_new(const char *preset, uint64_t seed, const box_faults *faults, const request *q, world *w)
+{
+    const nav_size size = {5, q->quick ? 8 : 20, q->quick ? 100 : 300, q->quick ? 150 : 500};
+    must(nav_data_make(preset, seed, &size, &w->data, &err));
+    must(box_new(&w->data, faults, &w->box, &err));
+    w->latent = malloc((size_t)w->box.m * sizeof *w->latent);
+    if (!w->latent) exit(1);
+    for (int32_t i = 0; i < w->box.m; i++) w->latent[i] = w->box.parameter[i].start;
+    must(box_test(&w->box, w->latent, &w->oracle, &err));
+}
+
+static void world_free(world *w)
+{
+    free(w->latent);
+    box_free(&w->box);
+    nav_data_free(&w->data);
+}
+
+static void start_off(world *w, uint64_t seed)
+{
+    ct_rng rng = ct_rng_seed(1000 + seed);
+    for (int32_t i = 0; i < w->box.m; i++) {
+        const double off = w->latent[i] * (ct_rng_uniform(&rng) < 0.5 ? 10 : 0.1);
+        w->box.parameter[i].start = fmin(fmax(off, CT_BOUND_LOOSE_LOWER), CT_BOUND_LOOSE_UPPER);
+    }
+}
+
+static void start_far(world *w)
+{
+    for (int32_t i = 0; i < w->box.m; i++)
+        w->box.parameter[i].start = ct_noise_get(w->data.start, w->box.model[i])->covariance[w->box.row[i]];
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------ */
+
+static const char *const DATA[] = {"D1", "D2", "D3", "D4"};
+#define DATASETS 4
+
+typedef struct {
+    double first; /* median */
+    int    starts, within3, within5;
+    double worst;
+} row;
+
+/* All starts of a method, over seeds of the data. */
+static row run_starts(const request *q, const char *data, ct_tune_method method, const box_faults *faults, int *m)
+{
+    double first[STARTS_MAX];
+    row    r = {0};
+    for (int seed = 1; seed <= q->seeds; seed++) {
+        world w;
+        world_new(data, (uint64_t)seed, faults, q, &w);
+        *m = w.box.m;
+        for (int s = seed - 1; s < q->starts && r.starts < STARTS_MAX; s += q->seeds) {
+            start_off(&w, (uint64_t)s);
+            const trial t = search(&w.box, w.oracle, method, (uint64_t)s + 1, method == CT_TUNE_DFGN);
+            first[r.starts++] = isfinite(t.first[0]) ? t.first[0] : 1e9;
+            r.within3 += t.end <= 1.03;
+            r.within5 += t.end <= 1.05;
+            r.worst = fmax(r.worst, t.end);
+        }
+        world_free(&w);
+    }
+    r.first = ct_median(r.starts, first);
+    return r;
+}
+
+static void print_starts(const request *q)
+{
+    printf("\nStarts ten times off: runs of each log until first within 5 %% of the oracle on unseen logs (median; in "
+           "m + 1), and shares of starts at the end.\n\n| data | method | runs | / (m + 1) | within 3 %% | within 5 "
+           "%% | worst |\n|---|---|---:|---:|---:|---:|---:|\n");
+    for (int d = 0; d < DATASETS; d++) {
+        double mine = NAN;
+        for (int k = 0; k < CT_TUNE_METHOD_COUNT && listed(q->data, DATA[d]); k++) {
+            const char *name = ct_tune_method_name((ct_tune_method)k);
+            char        what[64];
+            int         m = 0;
+            if (!listed(q->methods, name)) continue;
+            const row r = run_starts(q, DATA[d], (ct_tune_method)k, NULL, &m);
+            printf("| %s | %s | ", DATA[d], name);
+            printf(r.first < 1e9 ? "%.1f | %.2f" : "not | not", r.first, r.first / (m + 1));
+            printf(" | %d of %d | %d of %d | %.4f |\n", r.within3, r.starts, r.within5, r.starts, r.worst);
+            fflush(stdout);
+            snprintf(what, sizeof what, "%s, %s", DATA[d], name);
+            if (k == CT_TUNE_DFGN) {
+                mine = r.first;
+                claim(r.first <= 4 * (m + 1), "runs until within 5 %", what, r.first, 4 * (m + 1));
+                if (!q->quick)
+                    claim(r.within3 >= 0.95 * r.starts, "share within 3 %", what, (double)r.within3 / r.starts, 0.95);
+                claim(r.within5 >= 0.95 * r.starts, "share within 5 %", what, (double)r.within5 / r.starts, 0.95);
+            } else if (k == CT_TUNE_BOBYQA) claim(mine < r.first, "more runs than dfgn", what, r.first, mine);
+            else if (k == CT_TUNE_NELDER_MEAD || k == CT_TUNE_POWELL || k == CT_TUNE_RANDOM)
+                claim(q->quick || 5 * mine <= r.first, "five times the runs of dfgn", what, r.first, 5 * mine);
+        }
+    }
+}
+
+static void print_far(const request *q)
+{
+    printf("\nThe paper's start, six decades off: dfgn.\n\n| data | seed | runs until 5 %% | until 3 %% | / (m + 1) | "
+           "error at the end | stop |\n|---|---:|---:|---:|---:|---:|---|\n");
+    for (int d = 0; d < DATASETS; d++)
+        for (int seed = 1; seed <= q->seeds && listed(q->data, DATA[d]); seed++) {
+            world w;
+            world_new(DATA[d], (uint64_t)seed, NULL, q, &w);
+            start_far(&w);
+            const trial t = search(&w.box, w.oracle, CT_TUNE_DFGN, 1, 1);
+            const int   m = w.box.m;
+            printf("| %s | %d | %.1f | %.1f | %.2f | %.4f | %s |\n", DATA[d], seed, t.first[0], t.first[1],
+                   t.first[1] / (m + 1), t.end, ct_tune_stop_name(t.stop));
+            fflush(stdout);
+            if (d < 2) claim(t.first[1] <= 8 * (m + 1), "far start, runs until 3 %", DATA[d], t.first[1], 8 * (m + 1));
+            claim(t.end <= 1.05 || t.stop == CT_TUNE_STOP_STUCK, "far start, found or stuck", DATA[d], t.end, 1.05);
+            world_free(&w);
+        }
+}
+
+static void print_faults(const request *q)
+{
+    static const struct {
+        const char *name;
+        box_faults  faults;
+    } FAULT[] = {{"noise of 1 %", {0.01, 0, 0, 1}},
+                 {"noise of 5 %", {0.05, 0, 0, 2}},
+                 {"10 % of runs crash", {0, 0.1, 0, 3}},
+                 {"six digits", {0, 0, 6, 4}},
+                 {"all of them", {0.05, 0.1, 6, 5}}};
+    printf("\nNoise, crashes, rounded output; starts ten times off: dfgn.\n\n| data | estimator | runs | within 3 %% | "
+           "within 5 %% | worst |\n|---|---|---:|---:|---:|---:|\n");
+    for (int d = 0; d < DATASETS; d++)
+        for (size_t k = 0; k < sizeof FAULT / sizeof *FAULT && listed(q->data, DATA[d]); k++) {
+            int m;
+            const row r = run_starts(q, DATA[d], CT_TUNE_DFGN, &FAULT[k].faults, &m);
+            printf("| %s | %s | %.1f | %d of %d | %d of %d | %.4f |\n", DATA[d], FAULT[k].name, r.first, r.within3,
+                   r.starts, r.within5, r.starts, r.worst);
+            fflush(stdout);
+            claim(r.within5 >= (q->quick ? 0.5 : 0.9) * r.starts, "within 5 %", FAULT[k].name,
+                  (double)r.within5 / r.starts, q->quick ? 0.5 : 0.9);
+        }
+}
+
+int main(int count, char **word)
+{
+    request q = {.starts = 40, .seeds = 1};
+    for (int i = 1; i < count; i++) {
+        const int last = i + 1 >= count;
+        if (!strcmp(word[i], "--quick")) q = (request){4, 1, 1, "D1", "dfgn,bobyqa", NULL};
+        else if (!strcmp(word[i], "--starts") && !last) q.starts = atoi(word[++i]);
+        else if (!strcmp(word[i], "--seeds") && !last) q.seeds = atoi(word[++i]);
+        else if (!strcmp(word[i], "--data") && !last) q.data = word[++i];
+        else if (!strcmp(word[i], "--methods") && !last) q.methods = word[++i];
+        else if (!strcmp(word[i], "--parts") && !last) q.parts = word[++i];
+        else {
+            fprintf(stderr, "covtune-tune-study: --quick, --starts N, --seeds N, --data D1,.., --methods dfgn,.. or "
+                            "--parts starts,far,faults, found \"%s\"\n", word[i]);
+            return 2;
+        }
+    }
+    if (listed(q.parts, "starts")) print_starts(&q);
+    if (listed(q.parts, "far") && !q.quick) print_far(&q);
+    if (listed(q.parts, "faults")) print_faults(&q);
+    printf("\n%s\n", missed ? "Some claims are missed." : "All claims hold.");
+    return missed > 0;
+}
