@@ -2,6 +2,7 @@
  * unseen sequences, what was learned, and how certain it is. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/report/report.h"
+#include "cli/report/tune_report.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -265,12 +266,20 @@ static const cli_option OPTIONS[] = {
 };
 #undef AT
 
+static int is_tune(const char *run)
+{
+    ct_run_folder_info info;
+    const int is_run = ct_run_folder_inspect(run, &info, NULL) == CT_OK && info.state == CT_RUN_FOLDER_HERE;
+    return is_run && !strcmp(info.of, "tune");
+}
+
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
     report_request request = {.drawn = 12, .solver = -1, .jobs = cli_processors()};
     cli_io         io;
     report_job     job = {0};
     cli_exit       code = cli_parse(command, &request, argc, argv, &io, &request.run);
+    if (code == CLI_GO && is_tune(request.run)) return cli_finish(&io, report_tune(&io, &request, argc, argv));
     for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 6; i++) {
         static const char *const OF_ESTIMATES[] = {"sequences", "solver", "jobs", "repair", "align", "truth-sigma"};
         if (cli_option_given(argc, argv, OF_ESTIMATES[i]))
@@ -285,7 +294,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_report = {
     .name = "report",
-    .brief = "write an HTML page about a run of learn: verdict, numbers, plots",
+    .brief = "write an HTML page about a run of learn or tune: verdict, numbers, plots",
     .operands = "RUN",
     .least = 1,
     .most = 1,
@@ -295,7 +304,10 @@ const cli_command cli_report = {
             "errors, trajectories, cross-validation and iterations, consistency, residuals at the truth, what the "
             "doctor finds, conditioning, and how to repeat the run. Sequences without truth are compared by what they "
             "measure, as covtune eval does. The page needs no network. A run that is not finished "
-            "has a report as well. Ctrl-C writes nothing, with exit code 130.\n",
+            "has a report as well. Ctrl-C writes nothing, with exit code 130.\n"
+            "Of a run of covtune tune: parameters with error bars, errors of each log before and after, trajectories "
+            "of test logs, which parameter matters where, held-out recordings, the loss over runs, failures. The "
+            "estimator is not run.\n",
     .example = "  covtune simulate nav2d --dataset D3 --train 5 --test 20 --out D3\n"
                "  covtune learn D3 --out run\n"
                "  covtune report run\n",

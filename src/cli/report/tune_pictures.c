@@ -1,0 +1,280 @@
+/* tune_pictures.c: pictures of a run of tune: trajectories of test logs, which parameter matters where, and the loss
+ * over the points that were tried. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/report/tune_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOGS_MOST 12 /* drawn: a page is to be read */
+
+/* ---- trajectories ---- */
+
+/* Numbers of an array; *n is their count. The caller frees them. */
+static double *numbers(const json_t *list, int64_t *n)
+{
+    const size_t all = json_array_size(list);
+    double *v = cli_alloc((int64_t)all + 1, sizeof *v);
+    for (size_t i = 0; i < all; i++) {
+        const json_t *value = json_array_get(list, i);
+        v[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    *n = (int64_t)all;
+    return v;
+}
+
+static void put_map(const tune_page *p, const json_t *log, int32_t number)
+{
+    static const char *const KEY[] = {"truth", "before", "after"};
+    static const ct_role ROLE[] = {CT_ROLE_TRUTH, CT_ROLE_BEFORE, CT_ROLE_AFTER};
+    ct_series series[3];
+    double *x[3], *y[3];
+    char id[32];
+    int32_t count = 0;
+    for (int k = 0; k < 3; k++) {
+        const json_t *o = json_object_get(log, KEY[k]);
+        int64_t n, m;
+        x[k] = numbers(json_object_get(o, "x"), &n);
+        y[k] = numbers(json_object_get(o, "y"), &m);
+        if (n && n == m) series[count++] = (ct_series){KEY[k], ROLE[k], CT_MARK_LINE, n, x[k], y[k], NULL};
+    }
+    snprintf(id, sizeof id, "map-%d", number);
+    const ct_plot plot = {.id = id,
+                          .title = tune_word(log, "log"),
+                          .x_label = "x, m",
+                          .y_label = "y, m",
+                          .equal = 1,
+                          .zoom = 1,
+                          .count = count,
+                          .series = series};
+    if (count) ct_page_plot(p->page, &plot);
+    for (int k = 0; k < 3; k++) free(x[k]), free(y[k]);
+}
+
+void tune_put_trajectories(const tune_page *p)
+{
+    const size_t all = json_array_size(p->trajectories);
+    if (!all) return;
+    ct_page_section(p->page, "trajectories", "Trajectories");
+    ct_page_text(p->page, "The truth, the estimate at the start values and at the answer, from above, aligned as the "
+                          "comparison is.");
+    if (all > LOGS_MOST) ct_page_text(p->page, "The first %d of %zu logs.", LOGS_MOST, all);
+    for (size_t i = 0; i < all && i < LOGS_MOST; i++) put_map(p, json_array_get(p->trajectories, i), (int32_t)i);
+}
+
+/* ---- sensitivities ---- */
+
+static double sensitivity(const json_t *log, size_t part, size_t parameter)
+{
+    const json_t *v = json_array_get(json_array_get(json_object_get(log, "sensitivity"), part), parameter);
+    return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static double largest(const tune_page *p)
+{
+    double most = 0;
+    for (size_t i = 0; i < json_array_size(p->logs); i++) {
+        const json_t *log = json_array_get(p->logs, i);
+        for (size_t k = 0; k < json_array_size(json_object_get(log, "sensitivity")); k++)
+            for (size_t j = 0; j < json_array_size(p->parameters); j++) most = fmax(most, sensitivity(log, k, j));
+    }
+    return most;
+}
+
+/* Parameters from left to right, the log from its beginning upwards. Colours are decades below the largest of all. */
+static void put_heat(const tune_page *p, const json_t *log, int32_t number, double most)
+{
+    const size_t parts = json_array_size(json_object_get(log, "sensitivity")), m = json_array_size(p->parameters);
+    double *x = cli_alloc(3 * (int64_t)(parts * m) + 1, sizeof *x), *y = x + parts * m, *value = y + parts * m;
+    const char **name = cli_alloc((int64_t)m, sizeof *name);
+    int64_t n = 0;
+    char id[32];
+    for (size_t j = 0; j < m; j++) {
+        name[j] = tune_word(json_array_get(p->parameters, j), "name");
+        for (size_t k = 0; k < parts; k++, n++) {
+            x[n] = (double)j;
+            y[n] = (double)k + 1;
+            value[n] = fmax(log10(sensitivity(log, k, j) / most), -2);
+        }
+    }
+    snprintf(id, sizeof id, "heat-%d", number);
+    const ct_series series = {
+        "a hundredth of the largest, to the largest", CT_ROLE_AFTER, CT_MARK_CELLS, n, x, y, value};
+    const ct_plot plot = {.id = id,
+                          .title = tune_word(log, "name"),
+                          .y_label = "part of the log",
+                          .small = 1,
+                          .height = 0.8,
+                          .x_low = -0.5,
+                          .x_high = (double)m - 0.5,
+                          .y_low = 0.5,
+                          .y_high = (double)parts + 0.5,
+                          .value_low = -2,
+                          .value_high = 0,
+                          .count = 1,
+                          .series = &series,
+                          .x_names = name,
+                          .names = (int32_t)m};
+    ct_page_plot(p->page, &plot);
+    free(x);
+    free(name);
+}
+
+/* Root mean square over all logs, for each parameter. */
+static void put_heat_table(const tune_page *p)
+{
+    ct_table *t =
+        report_table("Change of residuals by one logarithm of a parameter, root mean square over training logs");
+    ct_table_column(t, "parameter", "parameter", NULL, 0);
+    ct_table_column(t, "sensitivity", "sensitivity", NULL, 3);
+    for (size_t j = 0; j < json_array_size(p->parameters); j++) {
+        double sum = 0;
+        int count = 0;
+        for (size_t i = 0; i < json_array_size(p->logs); i++) {
+            const json_t *log = json_array_get(p->logs, i);
+            for (size_t k = 0; k < json_array_size(json_object_get(log, "sensitivity")); k++) {
+                const double s = sensitivity(log, k, j);
+                if (isfinite(s)) sum += s * s, count++;
+            }
+        }
+        ct_table_row(t, 0);
+        ct_table_text(t, "%s", tune_word(json_array_get(p->parameters, j), "name"));
+        ct_table_number(t, count ? sqrt(sum / count) : NAN);
+    }
+    ct_page_table(p->page, t);
+    ct_table_free(t);
+}
+
+static int has_heat(const json_t *log)
+{
+    for (size_t k = 0; k < json_array_size(json_object_get(log, "sensitivity")); k++)
+        if (isfinite(sensitivity(log, k, 0))) return 1;
+    return 0;
+}
+
+void tune_put_sensitivities(const tune_page *p)
+{
+    const double most = largest(p);
+    int32_t drawn = 0;
+    if (!(most > 0)) return;
+    ct_page_section(p->page, "sensitivities", "Which parameter matters where");
+    ct_page_text(p->page,
+                 "How much residuals of a part of a log change with a parameter's logarithm, at the answer. Parts "
+                 "have equal numbers of poses, from the beginning upwards.");
+    put_heat_table(p);
+    for (size_t i = 0; i < json_array_size(p->logs) && drawn < LOGS_MOST; i++)
+        if (has_heat(json_array_get(p->logs, i))) put_heat(p, json_array_get(p->logs, i), drawn++, most);
+}
+
+/* ---- history ---- */
+
+/* The cells of a line of CSV, in place; quotes as in history.c of tune. Returns their number. */
+static int split(char *line, char *cell[], int most)
+{
+    int n = 0;
+    char *to = line;
+    line[strcspn(line, "\r\n")] = 0;
+    for (char *at = line; n < most; at++) {
+        const int quoted = *at == '"';
+        cell[n++] = to;
+        if (quoted)
+            for (at++; *at && (*at != '"' || at[1] == '"'); at++) at += *at == '"', *to++ = *at;
+        if (quoted && *at == '"') at++;
+        while (*at && *at != ',') *to++ = *at++;
+        const int more = *at == ',';
+        *to++ = 0;
+        if (!more) break;
+    }
+    return n;
+}
+
+static int column(char *const cell[], int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(cell[i], name)) return i;
+    return -1;
+}
+
+static int32_t find_log(const tune_page *p, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(p->logs); i++)
+        if (!strcmp(tune_word(json_array_get(p->logs, i), "name"), name)) return (int32_t)i;
+    return -1;
+}
+
+#define CELLS_MOST 4096
+#define RUNS_MOST  1000000
+
+/* Lines of runs. Runs of equal values follow each other, but for those in parallel; values are compared as text. */
+void tune_read_history(tune_page *p, const char *path)
+{
+    FILE *file = cli_open(path, "rb");
+    char *line = NULL, **cell = cli_alloc(CELLS_MOST, sizeof *cell);
+    size_t size = 0;
+    int64_t capacity = 0;
+    int n = file && cli_getline(&line, &size, file) > 0 ? split(line, cell, CELLS_MOST) : 0;
+    const int log = column(cell, n, "log"), part = column(cell, n, "part"), loss = column(cell, n, "loss"),
+              values = column(cell, n, "nees") + 1;
+    cli_buffer last = {0};
+    while (log >= 0 && part >= 0 && loss >= 0 && values > 0 && p->lines < RUNS_MOST &&
+           cli_getline(&line, &size, file) > 0) {
+        cli_buffer now = {0};
+        if (split(line, cell, CELLS_MOST) != n) continue;
+        for (int i = values; i < n; i++) cli_buffer_printf(&now, "%s,", cell[i]);
+        if (p->lines == capacity) {
+            capacity = capacity ? 2 * capacity : 256;
+            p->line = cli_check_alloc(realloc(p->line, (size_t)capacity * sizeof *p->line));
+        }
+        p->points += strcmp(cli_buffer_text(&now), cli_buffer_text(&last)) != 0;
+        p->line[p->lines++] = (tune_line){.log = find_log(p, cell[log]),
+                                          .train = !strcmp(cell[part], "train"),
+                                          .point = p->points,
+                                          .loss = *cell[loss] ? strtod(cell[loss], NULL) : NAN};
+        free(last.text);
+        last = now;
+    }
+    free(last.text);
+    free(line);
+    free(cell);
+    if (file) fclose(file);
+}
+
+/* Of every run of a training log, its loss over that of the start; and the best mean of a point so far. */
+void tune_put_history(const tune_page *p)
+{
+    double *x = cli_alloc(3 * p->lines + 1, sizeof *x), *y = x + p->lines, *best = y + p->lines;
+    int64_t n = 0, done = 0, sum_count = 0;
+    double least = INFINITY, sum = 0;
+    for (int64_t i = 0; i < p->lines; i++) {
+        const tune_line *l = &p->line[i];
+        if (!l->train || l->log < 0) continue;
+        const double start = tune_number(json_object_get(json_array_get(p->logs, (size_t)l->log), "before"), "loss");
+        if (i && p->line[i - 1].point != l->point) sum = 0, sum_count = 0;
+        x[n] = (double)i + 1;
+        y[n] = l->loss / start;
+        done += isfinite(y[n]);
+        sum += y[n];
+        sum_count++;
+        /* a point counts when more than half of the training logs have it */
+        if (isfinite(sum) && 2 * sum_count > (int64_t)json_array_size(p->logs) / 2)
+            least = fmin(least, sum / (double)sum_count);
+        best[n++] = isfinite(least) ? least : NAN;
+    }
+    ct_page_section(p->page, "runs", "Runs");
+    ct_page_text(p->page, "%lld runs of the estimator, %.0f points, stopped: %s.", (long long)p->lines,
+                 tune_number(json_object_get(p->root, "runs"), "points"), tune_word(p->root, "stop"));
+    const ct_series series[] = {{"a run", (ct_role)(CT_ROLE_FIRST + 2), CT_MARK_POINTS, n, x, y, NULL},
+                                {"best mean so far", CT_ROLE_AFTER, CT_MARK_STEPS, n, x, best, NULL}};
+    const ct_plot plot = {.id = "loss",
+                          .title = "Loss of training logs over that at the start values",
+                          .text =
+                              "In the order in which runs ended. The last runs are those of folds and of the answer.",
+                          .x_label = "run",
+                          .y_label = "loss / loss at the start",
+                          .y_log = report_wants_log(n, y, 0, NULL),
+                          .count = 2,
+                          .series = series};
+    if (done) ct_page_plot(p->page, &plot);
+    free(x);
+}
