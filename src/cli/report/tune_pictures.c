@@ -240,12 +240,22 @@ void tune_read_history(tune_page *p, const char *path)
     if (file) fclose(file);
 }
 
-/* Of every run of a training log, its loss over that of the start; and the best mean of a point so far. */
+static const char *stop_meaning(const char *name)
+{
+    for (int k = 0; k < CT_TUNE_STOP_COUNT; k++)
+        if (!strcmp(name, ct_tune_stop_name((ct_tune_stop)k))) return ct_tune_stop_meaning((ct_tune_stop)k);
+    return name;
+}
+
+/* Of every run of a training log, its loss over that of the start; and the best mean of a point that all of them have. */
 void tune_put_history(const tune_page *p)
 {
     double *x = cli_alloc(3 * p->lines + 1, sizeof *x), *y = x + p->lines, *best = y + p->lines;
     int64_t n = 0, done = 0, sum_count = 0;
     double least = INFINITY, sum = 0;
+    int64_t trains = 0;
+    for (size_t i = 0; i < json_array_size(p->logs); i++)
+        trains += !json_is_true(json_object_get(json_array_get(p->logs, i), "test"));
     for (int64_t i = 0; i < p->lines; i++) {
         const tune_line *l = &p->line[i];
         if (!l->train || l->log < 0) continue;
@@ -256,14 +266,12 @@ void tune_put_history(const tune_page *p)
         done += isfinite(y[n]);
         sum += y[n];
         sum_count++;
-        /* a point counts when more than half of the training logs have it */
-        if (isfinite(sum) && 2 * sum_count > (int64_t)json_array_size(p->logs) / 2)
-            least = fmin(least, sum / (double)sum_count);
+        if (isfinite(sum) && sum_count >= trains) least = fmin(least, sum / (double)sum_count);
         best[n++] = isfinite(least) ? least : NAN;
     }
     ct_page_section(p->page, "runs", "Runs");
     ct_page_text(p->page, "%lld runs of the estimator, %.0f points, stopped: %s.", (long long)p->lines,
-                 tune_number(json_object_get(p->root, "runs"), "points"), tune_word(p->root, "stop"));
+                 tune_number(json_object_get(p->root, "runs"), "points"), stop_meaning(tune_word(p->root, "stop")));
     const ct_series series[] = {{"a run", (ct_role)(CT_ROLE_FIRST + 2), CT_MARK_POINTS, n, x, y, NULL},
                                 {"best mean so far", CT_ROLE_AFTER, CT_MARK_STEPS, n, x, best, NULL}};
     const ct_plot plot = {.id = "loss",
