@@ -379,10 +379,16 @@ static void emit(ct__tuning_reader *r, ct__tuning_parameter *p, ct__node *spread
     if (p->argument) add_place(t, CT__PLACE_ARGUMENT, p->first, -1, -1, NULL);
 }
 
+/* 0: its key has a mistake, or is misspelt. */
+static int is_placed(const ct__tuning_parameter *p)
+{
+    return p->places || ct__schema_missing(&ct__tuning_schema, p->node, CT__TUNING_PARAMETER, "key");
+}
+
 static void check_goes(ct__tuning_reader *r, ct__tuning_parameter *p)
 {
     ct__node *separate = ct__node_member(p->node, "separate"), *environment = ct__node_member(p->node, "environment");
-    if (p->node->bad || (ct__node_member(p->node, "key") && !p->places)) return; /* said already */
+    if (p->node->bad || !is_placed(p)) return; /* said already */
     if (!p->places && !environment && !p->argument && !r->t->server.count)
         ct__mistake(&r->base, p->node,
                     "goes nowhere: give it a key or an environment variable, or write {%s} in the command or {{%s}} in "
@@ -432,8 +438,8 @@ void ct__resolve_parameters(ct__tuning_reader *r, ct__node *spread)
     for (int tied = 0; tied < 2; tied++) /* others come before those that are their multiples */
         for (int32_t i = 0; i < r->parameters; i++) {
             ct__tuning_parameter *p = &r->parameter[i];
-            const int placed = p->places || !ct__node_member(p->node, "key"); /* else the key has a mistake */
-            if ((p->same_as != NULL) == tied && placed && !p->node->bad && (!tied || can_tie(r, p))) emit(r, p, spread);
+            if ((p->same_as != NULL) == tied && is_placed(p) && !p->node->bad && (!tied || can_tie(r, p)))
+                emit(r, p, spread);
         }
     for (int32_t i = 0; i < t->problem.parameters; i++) {
         ct_tune_parameter *to = &t->parameter[i];

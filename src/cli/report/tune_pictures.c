@@ -247,7 +247,7 @@ static const char *stop_meaning(const char *name)
     return name;
 }
 
-/* Of every run of a training log, its loss over that of the start; and the best mean of a point that all of them have. */
+/* Of every run of a training log, its loss over that of the start; the best mean of a point that all logs have. */
 void tune_put_history(const tune_page *p)
 {
     double *x = cli_alloc(3 * p->lines + 1, sizeof *x), *y = x + p->lines, *best = y + p->lines;

@@ -116,7 +116,7 @@ static void print_accuracy(const tune_job *job, int test)
     if (!logs) return;
     const double before = pooled(job, test, r->before, 0, &count), after = pooled(job, test, r->after, 0, &count);
     const double a = pooled(job, test, r->before, 1, &angles), b = pooled(job, test, r->after, 1, &angles);
-    if (angles)
+    if (angles && a > 0)
         snprintf(rotation, sizeof rotation, ", %.4g -> %.4g deg (%.3f)", a * 180 / acos(-1), b * 180 / acos(-1), b / a);
     if (count)
         cli_row(test ? "test logs" : "training", "%.4g -> %.4g m (%.3f)%s, root mean square over %d log%s", before,
