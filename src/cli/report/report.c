@@ -294,7 +294,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
 
 const cli_command cli_report = {
     .name = "report",
-    .brief = "write an HTML page about a run of learn or tune: verdict, numbers, plots",
+    .brief = "write an HTML page about a run of learn or tune: verdict, plots",
     .operands = "RUN",
     .least = 1,
     .most = 1,
