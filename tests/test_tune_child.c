@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static const char *const NO_ENVIRONMENT[] = {"PATH=/usr/bin:/bin", NULL};
@@ -186,6 +187,23 @@ static void test_grandchildren_end_with_the_run(void)
     CHECK(count_alive(path, &listed) == 0);
     CHECK(listed == 3);
     ct__report_free(&report);
+}
+
+/* Processes that fork and end faster than a list of them can be read. */
+static void test_processes_that_fork_all_the_time_end(void)
+{
+    const char *path = scratch("hops");
+    struct stat before = {0}, after = {0};
+    for (int away = 0; away < 2; away++) {
+        remove(path);
+        ct__report report = RUN_WORDS(5, 0, away ? "hop-away" : "hop", path);
+        CHECK(report.end == CT__CHILD_ENDED && report.code == 0);
+        ct__report_free(&report);
+        CHECK(stat(path, &before) == 0 && before.st_size > 0);
+        usleep(20000);
+        CHECK(stat(path, &after) == 0 && after.st_size == before.st_size);
+    }
+    remove(path);
 }
 
 static void test_stop_and_close_kill_all(void)
@@ -405,6 +423,7 @@ int main(void)
     RUN(test_what_cannot_be_started_says_why);
     RUN(test_time_limit_ends_those_that_ignore_it);
     RUN(test_grandchildren_end_with_the_run);
+    RUN(test_processes_that_fork_all_the_time_end);
     RUN(test_stop_and_close_kill_all);
     RUN(test_runs_die_with_a_killed_process);
     RUN(test_memory_limit_counts_resident_memory_of_all_processes);

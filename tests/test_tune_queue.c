@@ -144,7 +144,8 @@ static void fail_once(const char *what, const char *argument, ct_tune_end end, i
 
 static void test_failures_are_outcomes(void)
 {
-    for (int end = 0; end < CT_TUNE_END_COUNT; end++) CHECK(ct_tune_end_find(ct_tune_end_name((ct_tune_end)end)) == end);
+    for (int end = 0; end < CT_TUNE_END_COUNT; end++)
+        CHECK(ct_tune_end_find(ct_tune_end_name((ct_tune_end)end)) == end);
     CHECK(ct_tune_end_find("nonsense") == -1);
     fail_once("exit", "3", CT_TUNE_CRASHED, 3,
               "the program ended with exit code 3. The last lines of its stderr:\nfirst line\nlast words");
@@ -276,6 +277,7 @@ static void test_own_scoring(void)
                  {"echo 1; echo two; echo 3; echo 4", CT_TUNE_BAD_ESTIMATE, "line 2 of what the scoring command"},
                  {"echo 1; echo nan; echo 3; echo 4", CT_TUNE_NOT_FINITE, "not finite"},
                  {"true", CT_TUNE_NO_ESTIMATE, "printed nothing"},
+                 {"printf '1\\n2\\n\\0003\\n4\\n'", CT_TUNE_BAD_ESTIMATE, "bytes that are no text"},
                  {"echo oh; exit 4", CT_TUNE_CRASHED, "exit code 4. The last lines of its stdout:\noh"},
                  {"echo -1", CT_TUNE_BAD_ESTIMATE, "it is negative"}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {

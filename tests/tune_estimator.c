@@ -86,6 +86,21 @@ static void breed(const char *path)
     for (ssize_t n = 0, got; n < 3 && (got = read(ready[0], bytes, 3)) > 0; n += got) {} /* they have written */
 }
 
+/* A process that is another one all the time: it forks and ends. A byte is written every time. */
+static void hop(const char *path, int session)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    if (fork()) {
+        usleep(20000);
+        return;
+    }
+    if (session) setsid();
+    for (;;) {
+        (void)!write(file, "x", 1);
+        if (fork() > 0) _exit(0);
+    }
+}
+
 static void allocate(void)
 {
     for (;;) {
@@ -126,7 +141,9 @@ static int misdeed(const char *what, int argc, char **argv)
     else if (!strcmp(what, "breed-forever")) {
         breed(word(argc, argv, 2));
         for (;;) pause();
-    } else if (!strcmp(what, "allocate")) allocate();
+    } else if (!strcmp(what, "hop")) hop(word(argc, argv, 2), 0);
+    else if (!strcmp(what, "hop-away")) hop(word(argc, argv, 2), 1);
+    else if (!strcmp(what, "allocate")) allocate();
     else if (!strcmp(what, "allocate-below")) {
         if (fork() == 0) allocate();
         for (;;) pause();

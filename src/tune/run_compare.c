@@ -268,6 +268,9 @@ ct_status ct__score_read(ct__log_sites *sites, const ct__output *printed, ct_tun
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err,
                                "the scoring command printed %lld bytes; at most %lld are read",
                                (long long)printed->total, (long long)printed->kept);
+    if (strlen(printed->bytes) != (size_t)printed->kept)
+        return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err,
+                               "the scoring command printed bytes that are no text");
     double *number = ct__zalloc(count_lines(printed->bytes), sizeof *number);
     if (!number) return ct__no_memory(err, "residuals", 1);
     const int64_t rows = read_numbers(printed->bytes, number, &line);

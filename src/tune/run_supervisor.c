@@ -260,14 +260,22 @@ static void parent_is_gone(void)
     _exit(0);
 }
 
-/* The program's end, if it has ended. */
-static int has_ended(supervisor *s)
+/* Has the program ended? It is not reaped: its number still is that of its group. */
+static int has_ended(const supervisor *s)
 {
-    struct rusage usage;
-    const pid_t   got = wait4(s->program, &s->status, WNOHANG, &usage);
-    if (got == 0) return 0;
-    if (got == s->program) s->end.peak = CT_MAX(s->end.peak, (int64_t)usage.ru_maxrss * 1024);
-    return 1;
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)s->program, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == s->program;
+}
+
+/* Kills the program, its group, and all other descendants. */
+static void end_all(supervisor *s)
+{
+    struct rusage usage = {0};
+    kill(-s->program, SIGKILL); /* all at once: those that fork have no time to */
+    kill(s->program, SIGKILL);  /* should it have left its group                */
+    while (wait4(s->program, &s->status, 0, &usage) < 0 && errno == EINTR) {}
+    s->end.peak = CT_MAX(s->end.peak, (int64_t)usage.ru_maxrss * 1024);
+    ct__kill_descendants();
 }
 
 /* Ends the program at a limit or on request; returns 1 once it must not go on. */
@@ -324,14 +332,7 @@ static void run(supervisor *s, const sigset_t *open_mask)
     while (!ended && !(ended = has_ended(s))) {
         if (watch_once(s, open_mask) || enforce(s)) break;
     }
-    if (started && !ended) {
-        kill(-s->program, SIGKILL);
-        kill(s->program, SIGKILL); /* should it have left its group */
-        struct rusage usage;
-        while (wait4(s->program, &s->status, 0, &usage) < 0 && errno == EINTR) {}
-        s->end.peak = CT_MAX(s->end.peak, (int64_t)usage.ru_maxrss * 1024);
-    }
-    ct__kill_descendants();
+    if (started) end_all(s);
     drain(&s->stdout_kept, INT64_MAX);
     drain(&s->stderr_kept, INT64_MAX);
     if (s->stdout_kept.fd >= 0) close(s->stdout_kept.fd);
