@@ -321,7 +321,7 @@ static ct_status run_rounds(ct__tuner *t, batch *b)
 static ct_status run_batch(ct__tuner *t, batch *b)
 {
     const ct_status status = run_rounds(t, b);
-    if ((status != CT_OK || t->cancelled) && t->running > 0 && t->queue->abandon) t->queue->abandon(t->queue->user);
+    if ((status != CT_OK || t->cancelled) && t->queue->abandon) t->queue->abandon(t->queue->user);
     t->running = 0;
     batch_free(b);
     return status;

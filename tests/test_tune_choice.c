@@ -1,0 +1,389 @@
+/* test_tune_choice.c: tuning in the face of failures, noise, ties, spreads, parameters without effect; what held-out
+ * logs choose; refusals. */
+#include "tune_test.h"
+
+#define SENSORS 4
+static const double TRUE_VARIANCE[SENSORS] = {0.01, 1, 4, 0.25};
+static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0},
+                                   {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
+static const ct_tune_log ONE[] = {{"a", "a", 0}, {"f", "f", 1}};
+
+static double toy_noise(int32_t log_, int64_t i, int k)
+{
+    ct_rng rng = ct_rng_seed((uint64_t)(log_ * 1000003 + i * 17 + k));
+    return ct_rng_normal(&rng);
+}
+
+/* The mean of SENSORS readings, weighted by the inverse of the first SENSORS values. */
+static void weighted_mean(const toy *t, const double *value, int32_t log_, double *r)
+{
+    double weight[SENSORS], sum = 0;
+    for (int k = 0; k < SENSORS; k++) sum += weight[k] = 1 / value[k];
+    for (int64_t i = 0; i < t->rows; i++) {
+        r[i] = 0;
+        for (int k = 0; k < SENSORS; k++) r[i] += weight[k] / sum * sqrt(TRUE_VARIANCE[k]) * toy_noise(log_, i, k);
+    }
+}
+
+static void sensors(ct_tune_parameter *p, double off)
+{
+    for (int k = 0; k < SENSORS; k++) {
+        char name[8];
+        snprintf(name, sizeof name, "v%d", k);
+        p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 1 / off : off));
+    }
+}
+
+static ct_tune_result tune(toy *t, const ct_tune_problem *problem, const ct_tune_options *options)
+{
+    ct_tune_result result = {0};
+    ct_err err = {0};
+    toy_begin(t, problem);
+    CHECK_OK(ct_tune(problem, options, &t->queue, &result, &err), err);
+    CHECK(!t->running && !t->wrong);
+    CHECK(result.runs == t->runs);
+    return result;
+}
+
+static double loss_of(const toy *t, const double *value, int32_t from, int32_t to)
+{
+    double sum = 0, *r = malloc((size_t)t->rows * sizeof *r);
+    for (int32_t l = from; l < to; l++) {
+        t->residual(t, value, l, r);
+        for (int64_t i = 0; i < t->rows; i++) sum += 0.5 * r[i] * r[i] / (double)t->rows / (to - from);
+    }
+    free(r);
+    return sum;
+}
+
+static int has(const ct_tune_result *r, ct_finding_code code) { return ct_findings_find(&r->findings, code) >= 0; }
+
+/* ---- Choice ------------------------------------------------------------------------------------ */
+
+static void test_a_bad_start_is_replaced_and_a_good_one_stays(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 300, .residual = weighted_mean};
+    sensors(p, 10);
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK(!r.candidate[0].chosen && r.candidates == 4 && r.recordings == 5);
+    CHECK(r.after[5].loss < 0.9 * r.before[5].loss);
+    CHECK_NEAR(r.after[5].loss, loss_of(&t, r.value, 5, 6), 1e-12);
+    CHECK_NEAR(r.before[0].loss, loss_of(&t, (double[]){p[0].start, p[1].start, p[2].start, p[3].start}, 0, 1), 1e-12);
+    CHECK(isnan(r.candidate[0].prior) && r.candidate[3].prior == 0 && r.candidate[3].log_ratio < 0);
+    ct_tune_result_free(&r);
+    sensors(p, 1);
+    t = (toy){.rows = 300, .residual = weighted_mean};
+    r = tune(&t, &problem, NULL);
+    CHECK(r.candidate[0].chosen && has(&r, CT_FINDING_START_KEPT));
+    for (int k = 0; k < SENSORS; k++) CHECK(r.value[k] == p[k].start);
+    ct_tune_result_free(&r);
+}
+
+static void test_one_recording_is_held_out_in_parts_and_said_so(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 2, 0, p, ONE, NULL};
+    toy t = {.rows = 1500, .residual = weighted_mean};
+    sensors(p, 10);
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK(has(&r, CT_FINDING_FEW_RECORDINGS) && !r.candidate[0].chosen);
+    CHECK(r.after[1].loss < 0.9 * r.before[1].loss);
+    ct_tune_result_free(&r);
+}
+
+/* Error bars: answers of many datasets scatter as the standard errors say. A common factor is not determined: ratios
+ * to the mean are compared. */
+static int64_t dataset;
+static void other_logs(const toy *t, const double *value, int32_t log_, double *r)
+{
+    weighted_mean(t, value, (int32_t)(log_ + 100 * dataset), r);
+}
+
+static void test_answers_scatter_as_error_bars_say(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 5, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    double sum[SENSORS] = {0}, square[SENSORS] = {0}, said[SENSORS] = {0};
+    const int repeats = 30;
+    o.folds = 0;
+    sensors(p, 1);
+    for (dataset = 1; dataset <= repeats; dataset++) {
+        toy t = {.rows = 400, .residual = other_logs};
+        double mean = 0;
+        ct_tune_result r = tune(&t, &problem, &o);
+        for (int k = 0; k < SENSORS; k++) mean += log(r.value[k] / p[k].start) / SENSORS;
+        for (int k = 0; k < SENSORS; k++) {
+            const double x = log(r.value[k] / p[k].start) - mean;
+            CHECK(r.standard_error[k] > 0 && (k == 2 || isfinite(r.standard_error[k]))); /* sensor 2 hardly counts */
+            sum[k] += x / repeats;
+            square[k] += x * x / repeats;
+            said[k] += r.standard_error[k] * r.standard_error[k] / repeats;
+        }
+        CHECK(r.parts > 0 && r.sensitivity[0] > 0 && isfinite(r.sensitivity[0]));
+        ct_tune_result_free(&r);
+    }
+    for (int k = 0; k < SENSORS; k++) {
+        const double scatter = sqrt(square[k] - sum[k] * sum[k]);
+        printf("  %s: scatter %.3f, standard error %.3f\n", p[k].name, scatter, sqrt(said[k]));
+        CHECK(sqrt(said[k]) > 0.5 * scatter && (k == 2 || sqrt(said[k]) < 2 * scatter));
+    }
+}
+
+/* ---- Failures and noise ------------------------------------------------------------------------ */
+
+static int half_space(const toy *t, const double *value, int32_t log_)
+{
+    (void)t;
+    (void)log_;
+    return value[0] < TRUE_VARIANCE[0] / 1.5; /* just beyond the minimum */
+}
+
+static void test_steps_into_failure_are_shortened(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 200, .residual = weighted_mean, .fails = half_space};
+    sensors(p, 10);
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK(r.failed[CT_TUNE_CRASHED] > 0 && has(&r, CT_FINDING_RUNS_FAILED));
+    CHECK(!half_space(&t, r.value, 0));
+    CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+    ct_tune_result_free(&r);
+}
+
+static int start_fails(const toy *t, const double *value, int32_t log_)
+{
+    (void)t;
+    return log_ == 1 && value[1] < TRUE_VARIANCE[1] / 8; /* the start is there */
+}
+
+static void test_a_start_that_fails_is_left(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 200, .residual = weighted_mean, .fails = start_fails};
+    sensors(p, 10);
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK(has(&r, CT_FINDING_START_FAILS) && r.before[1].end == CT_TUNE_CRASHED);
+    CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+    CHECK(!r.candidate[0].chosen);
+    ct_tune_result_free(&r);
+}
+
+static int always(const toy *t, const double *value, int32_t log_)
+{
+    (void)t;
+    (void)value;
+    (void)log_;
+    return 1;
+}
+
+static void test_a_program_that_always_fails_is_no_error(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 20, .residual = weighted_mean, .fails = always};
+    sensors(p, 10);
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK(r.stop == CT_TUNE_STOP_STUCK && has(&r, CT_FINDING_START_FAILS));
+    for (int k = 0; k < SENSORS; k++) CHECK(r.value[k] == p[k].start);
+    ct_tune_result_free(&r);
+}
+
+static void test_random_crashes_and_noise_change_the_answer_little(void)
+{
+    static const struct {
+        double noise, crashes;
+    } CASE[] = {{0, 0.1}, {0.02, 0}, {0.05, 0.1}};
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    sensors(p, 10);
+    for (int k = 0; k < 3; k++) {
+        toy t = {.rows = 200, .residual = weighted_mean, .noise = CASE[k].noise, .crashes = CASE[k].crashes};
+        ct_tune_result r = tune(&t, &problem, NULL);
+        CHECK((r.noise > 0) == (CASE[k].noise > 0) && has(&r, CT_FINDING_ESTIMATOR_NOISY) == (CASE[k].noise > 0));
+        CHECK(loss_of(&t, r.value, 0, 5) < 1.05 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+        ct_tune_result_free(&r);
+    }
+}
+
+static void test_a_parameter_without_effect_is_named_and_stays(void)
+{
+    ct_tune_parameter p[SENSORS + 1];
+    ct_tune_problem problem = {SENSORS + 1, 6, 0, p, LOGS, NULL};
+    for (int noisy = 0; noisy < 2; noisy++) {
+        toy t = {.rows = 200, .residual = weighted_mean, .noise = noisy ? 1e-4 : 0};
+        sensors(p, 10);
+        p[SENSORS] = toy_parameter("idle", 3);
+        ct_tune_result r = tune(&t, &problem, NULL);
+        const int32_t i = ct_findings_find(&r.findings, CT_FINDING_PARAMETER_WITHOUT_EFFECT);
+        CHECK(i >= 0 && !strcmp(r.findings.item[i].subject[0].name, "idle"));
+        CHECK(r.value[SENSORS] == 3 && isinf(r.standard_error[SENSORS]));
+        CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+        ct_tune_result_free(&r);
+    }
+}
+
+/* ---- Ties, spreads, quantities ----------------------------------------------------------------- */
+
+static void test_ties_hold_in_every_run(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 200, .residual = weighted_mean};
+    sensors(p, 10);
+    p[3].tie = 1; /* as it is in truth */
+    p[3].factor = 0.25;
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK(r.value[3] == 0.25 * r.value[1] && r.best[3] == 0.25 * r.best[1]);
+    CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+    ct_tune_result_free(&r);
+}
+
+/* Under a spread the answer is within it, and no neighbour within it is better. */
+static void test_a_spread_is_kept_and_used_to_its_limit(void)
+{
+    const double spread[] = {50};
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 1, p, LOGS, spread};
+    toy t = {.rows = 300, .residual = weighted_mean};
+    sensors(p, 1);
+    for (int k = 0; k < SENSORS; k++) {
+        p[k].group = 0;
+        p[k].start = 0.3;
+        p[k].lower = 1e-4;
+        p[k].upper = 1e3;
+    }
+    ct_tune_result r = tune(&t, &problem, NULL);
+    double low = INFINITY, high = 0;
+    for (int k = 0; k < SENSORS; k++) low = fmin(low, r.best[k]), high = fmax(high, r.best[k]);
+    CHECK(high / low <= 50 * (1 + 1e-9) && high / low > 45); /* the truth has 400 */
+    const double at = loss_of(&t, r.best, 0, 5);
+    for (int k = 0; k < SENSORS; k++)
+        for (int side = -1; side < 2; side += 2) {
+            double v[SENSORS], least = INFINITY, most = 0;
+            memcpy(v, r.best, sizeof v);
+            v[k] *= exp(0.2 * side);
+            for (int i = 0; i < SENSORS; i++) least = fmin(least, v[i]), most = fmax(most, v[i]);
+            if (most / least <= 50) CHECK(loss_of(&t, v, 0, 5) > at * (1 - 2e-3));
+        }
+    ct_tune_result_free(&r);
+}
+
+/* The same problem in sigmas or information has the same answer. */
+static void as_variance(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double v[SENSORS] = {value[0] * value[0], 1 / value[1], value[2], value[3]};
+    weighted_mean(t, v, log_, r);
+}
+
+static void test_what_a_number_is_changes_the_answer_by_rounding(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy a = {.rows = 200, .residual = weighted_mean}, b = {.rows = 200, .residual = as_variance};
+    sensors(p, 10);
+    ct_tune_result first = tune(&a, &problem, NULL);
+    p[0].quantity = CT_QUANTITY_SIGMA;
+    p[0].start = sqrt(p[0].start), p[0].lower = sqrt(p[0].lower), p[0].upper = sqrt(p[0].upper);
+    const ct_tune_parameter v = p[1];
+    p[1].quantity = CT_QUANTITY_INFORMATION;
+    p[1].start = 1 / v.start, p[1].lower = 1 / v.upper, p[1].upper = 1 / v.lower;
+    ct_tune_result r = tune(&b, &problem, NULL);
+    CHECK(r.points == first.points);
+    CHECK_NEAR(log(r.best[0] * r.best[0] / first.best[0]), 0, 1e-6);
+    CHECK_NEAR(log(1 / r.best[1] / first.best[1]), 0, 1e-6);
+    CHECK_NEAR(2 * r.standard_error[0], first.standard_error[0], 1e-6);
+    ct_tune_result_free(&r);
+    ct_tune_result_free(&first);
+}
+
+/* ---- Progress and refusals ---------------------------------------------------------------------- */
+
+static int stop_after(void *user, const ct_tune_progress *p)
+{
+    CHECK(p->runs >= 0 && p->phase);
+    return p->runs >= *(int64_t *)user;
+}
+
+static void test_cancelling_keeps_the_best_so_far(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    sensors(p, 10);
+    for (int64_t after = 1; after < 120; after += 17) {
+        ct_tune_options o = ct_tune_defaults();
+        ct_tune_result r = {0};
+        ct_err err = {0};
+        toy t = {.rows = 50, .residual = weighted_mean};
+        o.progress = stop_after;
+        o.user = &after;
+        toy_begin(&t, &problem);
+        CHECK_OK(ct_tune(&problem, &o, &t.queue, &r, &err), err);
+        CHECK(r.stop == CT_TUNE_STOP_CANCELLED && !t.running);
+        CHECK(r.value[0] > 0 && (after < 6 || loss_of(&t, r.value, 0, 5) <= r.loss_start * (1 + 1e-12)));
+        ct_tune_result_free(&r);
+    }
+}
+
+static void test_what_cannot_be_tuned_is_refused(void)
+{
+    const double spread[] = {2};
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("b", 1)};
+    const ct_tune_parameter a = p[0], b = p[1];
+    ct_tune_problem problem = {2, 1, 0, p, LOGS, NULL};
+    ct_err err = {0};
+    CHECK_OK(ct_tune_check(&problem, &err), err);
+#define REFUSED(change, part)                                      \
+    do {                                                           \
+        change;                                                    \
+        CHECK_REFUSED(ct_tune_check(&problem, &err), err, part);   \
+        p[0] = a, p[1] = b;                                        \
+        problem = (ct_tune_problem){2, 1, 0, p, LOGS, NULL};       \
+    } while (0)
+    REFUSED(problem.parameters = 0, "no parameter");
+    REFUSED(problem.logs = 0, "no log to learn from");
+    REFUSED(problem.log = LOGS + 5, "no log to learn from");
+    REFUSED(strcpy(p[1].name, "a"), "two parameters are called a");
+    REFUSED(p[1].start = 1e9, "outside the bounds");
+    REFUSED(p[0].lower = 0, "not positive");
+    REFUSED(p[0].upper = NAN, "finite");
+    REFUSED(p[0].lower = 5; p[0].upper = 4, "no number is in");
+    REFUSED(p[0].tie = 1, "does not come before");
+    REFUSED(p[1].tie = 0; p[1].factor = 0, "not possible");
+    REFUSED(p[1].tie = 0; p[1].factor = 1e6, "outside");
+    REFUSED(p[1].group = 3, "no group");
+    REFUSED(p[0].group = p[1].group = 0; problem.spreads = 1; problem.spread = spread; p[1].lower = 0.5; p[0].upper = 1;
+            p[1].start = 900; p[1].lower = 800, "cannot be met");
+    ct_tune_options o = ct_tune_defaults();
+    ct_tune_result  r;
+    toy t = {.rows = 2, .residual = weighted_mean};
+    toy_begin(&t, &problem);
+    o.method = CT_TUNE_METHOD_COUNT;
+    CHECK_REFUSED(ct_tune(&problem, &o, &t.queue, &r, &err), err, "not a method");
+    ct_tune_result_free(&r);
+    CHECK(ct_tune_method_find("lm") == CT_TUNE_LM && ct_tune_method_find("?") == -1);
+    CHECK(ct_quantity_find("sigma") == CT_QUANTITY_SIGMA && !strcmp(ct_quantity_name(CT_QUANTITY_NUMBER), "number"));
+    CHECK(!strcmp(ct_tune_stop_name(CT_TUNE_STOP_STUCK), "stuck") && ct_tune_stop_meaning(CT_TUNE_STOP_NOISE)[0]);
+}
+
+int main(void)
+{
+    RUN(test_a_bad_start_is_replaced_and_a_good_one_stays);
+    RUN(test_one_recording_is_held_out_in_parts_and_said_so);
+    RUN(test_answers_scatter_as_error_bars_say);
+    RUN(test_steps_into_failure_are_shortened);
+    RUN(test_a_start_that_fails_is_left);
+    RUN(test_a_program_that_always_fails_is_no_error);
+    RUN(test_random_crashes_and_noise_change_the_answer_little);
+    RUN(test_a_parameter_without_effect_is_named_and_stays);
+    RUN(test_ties_hold_in_every_run);
+    RUN(test_a_spread_is_kept_and_used_to_its_limit);
+    RUN(test_what_a_number_is_changes_the_answer_by_rounding);
+    RUN(test_cancelling_keeps_the_best_so_far);
+    RUN(test_what_cannot_be_tuned_is_refused);
+    return ct_test_end();
+}
