@@ -81,6 +81,27 @@ static void test_a_first_file_has_no_mistakes(void)
     free(text);
 }
 
+/* Where no key sounds like noise, all numbers are offered. */
+static void test_numbers_without_names_of_noise_are_offered(void)
+{
+    char params[768], log[768], truth[768];
+    put_file("plain.ini", "[odometry]\nvx = 0.1\nomega = 0.03\nrate = 0\n[gps]\nposition = 2.0\n");
+    snprintf(params, sizeof params, "%s", in_folder("plain.ini"));
+    snprintf(log, sizeof log, "%s", in_folder("train/*.csv"));
+    snprintf(truth, sizeof truth, "%s", in_folder("train/*.tum"));
+    const ct_tuning_draft_options o = {.command = "sh run {params} {log} {estimate}",
+                                       .params = params,
+                                       .log = log,
+                                       .truth = truth,
+                                       .folder = folder_path};
+    char *text = draft(&o);
+    ct_tuning *t = accepted(text);
+    if (t) CHECK(ct_tuning_problem(t)->parameters == 3 && !strcmp(ct_tuning_problem(t)->parameter[2].name, "position"));
+    CHECK(text && strstr(text, "No name sounds like noise"));
+    ct_tuning_free(t);
+    free(text);
+}
+
 /* Without a configuration file, placeholders of the command are parameters; a pipe needs a shell. */
 static void test_arguments_and_shells(void)
 {
@@ -111,7 +132,7 @@ static void refused(const ct_tuning_draft_options *o, ct_status status, const ch
 static void test_what_is_missing_is_said(void)
 {
     ct_tuning_draft_options o = {.command = "ekf {log} {estimate}", .log = "*.csv", .truth = "*.tum"};
-    refused(&o, CT_E_EMPTY, "sounds like noise");
+    refused(&o, CT_E_EMPTY, "there is no positive number");
     o.command = "ekf {estimate} {sigma}";
     refused(&o, CT_E_ARGUMENT, "{log}");
     o.command = "ekf {log} {sigma}";
@@ -142,6 +163,7 @@ int main(void)
     make_folder();
     RUN(test_keys_are_told_by_their_words);
     RUN(test_a_first_file_has_no_mistakes);
+    RUN(test_numbers_without_names_of_noise_are_offered);
     RUN(test_arguments_and_shells);
     RUN(test_what_is_missing_is_said);
     RUN(test_names_are_those_of_the_lists);

@@ -35,7 +35,7 @@ const char *ct__schema_near(const ct__schema *schema, ct__section section, const
 int ct__schema_missing(const ct__schema *schema, const ct__node *map, ct__section section, const char *key)
 {
     if (ct__node_member(map, key)) return 0;
-    for (const ct__node *n = map->first; n; n = n->next) {
+    for (const ct__node *n = map->type == CT__NODE_MAP ? map->first : NULL; n; n = n->next) {
         const char *near =
             ct__schema_find(schema, section, n->key) ? NULL : ct__schema_near(schema, section, n->key);
         if (near && !strcmp(near, key)) return 0;

@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     int64_t        count, capacity;
     ct__draft_key *key;
+    int            any; /* 1: no key sounds like noise; these are all numbers */
 } ct__draft_keys;
 
 /* Numbers of a configuration that may be noise, in the order of the file; free list->key. */

@@ -2,7 +2,8 @@
  *
  * Words are split at punctuation and before capitals: gyroNoiseDensity has gyro, noise, density. A key whose last part
  * or parents have a word of noise is noise. Words that mean something else (rate, seed, threshold) rule a key out.
- * Names of single letters, and initial covariances, are proposed in a comment. */
+ * Names of single letters, and initial covariances, are proposed in a comment. Where no key sounds like noise all
+ * positive numbers are offered. */
 #define _POSIX_C_SOURCE 200809L
 #include "tune/draft.h"
 
@@ -129,9 +130,10 @@ static void put_element(const ct_config *c, int32_t node, ct__text *out)
         ct__text_printf(out, "[%d]", place);
 }
 
+/* 1: the path of a value with a key; 0: it does not fit; -1: no memory. */
 static int path_of(const ct_config *c, int32_t node, char *buf, size_t size)
 {
-    if (c->format != CT_CONFIG_XML) return ct__config_path_of(c, node, buf, size)[0] && strlen(buf) + 1 < size;
+    if (c->format != CT_CONFIG_XML) return ct__config_path_of(c, node, buf, size)[0] ? strlen(buf) + 1 < size : -1;
     int32_t chain[32];
     int depth = 0;
     ct__text text = {0};
@@ -141,10 +143,10 @@ static int path_of(const ct_config *c, int32_t node, char *buf, size_t size)
         put_element(c, chain[depth], &text);
         if (depth) ct__text_put(&text, "/");
     }
-    const int fits = !text.failed && text.used > 0 && (size_t)text.used < size;
+    const int fits = !text.failed && text.used > 0 && (size_t)text.used < size, failed = text.failed;
     if (fits) memcpy(buf, text.bytes, (size_t)text.used + 1);
     ct__text_free(&text);
-    return fits;
+    return failed ? -1 : fits;
 }
 
 static int is_number(const ct_config *c, int32_t node, double *value)
@@ -223,14 +225,17 @@ static void choose_name(const ct__draft_keys *list, const char *path, char name[
 /* ---- all ---- */
 
 /* A member of a mapping with a number, or a list of them. */
-static ct_status consider(ct_config *c, int32_t node, ct__draft_keys *list, ct_err *err)
+static ct_status consider(ct_config *c, int32_t node, int any, ct__draft_keys *list, ct_err *err)
 {
     ct__draft_key one = {.separate = c->node[node].type == CT__CONFIG_LIST};
     char path[160], entries[90] = "";
     int32_t first, count;
     if (c->node[node].type == CT__CONFIG_LIST && !entries_of(c, node, entries, sizeof entries)) return CT_OK;
-    if (!path_of(c, node, path, sizeof path)) return CT_OK;
-    const int sure = ct__draft_classify(path, &one.quantity);
+    const int fits = path_of(c, node, path, sizeof path);
+    if (fits < 0) return ct__no_memory(err, "key paths", 1);
+    if (!fits) return CT_OK;
+    int sure = ct__draft_classify(path, &one.quantity);
+    if (any && !sure) sure = 1, one.quantity = CT_QUANTITY_SIGMA;
     if (!sure || strlen(path) + strlen(entries) >= sizeof one.key) return CT_OK;
     snprintf(one.key, sizeof one.key, "%s%s", path, entries);
     const ct_status status = ct_config_find(c, one.key, &first, &count, NULL);
@@ -253,10 +258,12 @@ static ct_status consider(ct_config *c, int32_t node, ct__draft_keys *list, ct_e
 ct_status ct__draft_find(ct_config *c, ct__draft_keys *list, ct_err *err)
 {
     const int64_t nodes = CT_MIN(c->nodes, 20000); /* a larger file is no configuration */
-    for (int32_t n = 1; n < nodes; n++) {
-        const ct__config_node *node = &c->node[n];
-        if (node->key < 0 || node->type == CT__CONFIG_MAP || node->type == CT__CONFIG_ALIAS) continue;
-        CT_TRY(consider(c, n, list, err));
-    }
+    for (int any = 0; any < 2 && !list->count; any++)
+        for (int32_t n = 1; n < nodes; n++) {
+            const ct__config_node *node = &c->node[n];
+            if (node->key < 0 || node->type == CT__CONFIG_MAP || node->type == CT__CONFIG_ALIAS) continue;
+            CT_TRY(consider(c, n, any, list, err));
+            list->any = any;
+        }
     return CT_OK;
 }

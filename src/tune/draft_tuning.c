@@ -144,34 +144,33 @@ static void put_arguments(draft *d)
         char braces[68];
         snprintf(braces, sizeof braces, "{%s}", name);
         if (strstr(d->o->command, braces) < at) continue; /* there already */
-        ct__text_printf(&d->out, "  %s: {start: 1}   # an argument; set where it starts\n", name);
+        ct__text_printf(&d->out,
+                        "  %s: {start: 1}   # an argument; set where it starts, or make it a file of the log: also\n",
+                        name);
         d->params++;
     }
 }
 
 static void put_parameters(draft *d)
 {
-    int64_t shown = 0, sure = 0;
+    int64_t sure = 0, shown = 0;
     for (int64_t i = 0; i < d->keys.count; i++) sure += d->keys.key[i].sure;
     ct__text_put(&d->out,
                  "# What is learned. is: sigma, variance, information, density or number; lower and upper: hard "
                  "bounds.\nparameters:\n");
     put_arguments(d);
-    for (int64_t i = 0; i < d->keys.count; i++) {
-        const ct__draft_key *k = &d->keys.key[i];
-        if ((sure || d->params ? !k->sure : i > 0) || shown >= SHOWN_MOST) continue; /* none is sure: the first */
-        put_key(d, k, 0);
-        shown++;
-    }
-    const int none = !sure && !d->params; /* then the first was taken */
-    if (d->keys.count > shown) ct__text_put(&d->out, "  # Perhaps these too:\n");
-    int64_t seen = 0;
-    for (int64_t i = 0; i < d->keys.count; i++) {
-        const ct__draft_key *k = &d->keys.key[i];
-        const int taken = (none ? i == 0 : k->sure) && seen < SHOWN_MOST;
-        seen += taken;
-        if (!taken) put_key(d, k, 1);
-    }
+    const int first = !sure && !d->params; /* there must be one */
+    if (d->keys.any)
+        ct__text_put(&d->out, "  # No name sounds like noise. These are numbers of the file: keep those that are.\n");
+    for (int comment = 0; comment < 2; comment++)
+        for (int64_t i = 0, taken = 0; i < d->keys.count; i++) {
+            const ct__draft_key *k = &d->keys.key[i];
+            const int learn = (k->sure || d->keys.any || (first && i == 0)) && taken < SHOWN_MOST;
+            taken += learn;
+            if (learn == comment) continue;
+            if (comment && shown++ == 0) ct__text_put(&d->out, "  # Perhaps these too:\n");
+            put_key(d, k, comment);
+        }
 }
 
 /* A pattern in quotes; one * as the named part {run}. */
@@ -280,11 +279,10 @@ static ct_status write_draft(draft *d, ct_err *err)
     put_command(d);
     put_parameters(d);
     if (!d->keys.count && !d->params)
-        return ct_fail(
-            err, CT_E_EMPTY,
-            "%s%sno number has a name that sounds like noise; write {{NAME}} in a configuration file or {NAME} "
-            "in the command where one goes",
-            d->o->params ? d->o->params : "", d->o->params ? ": " : "");
+        return ct_fail(err, CT_E_EMPTY,
+                       "%s%sthere is no positive number; write {{NAME}} in a configuration file or {NAME} "
+                       "in the command where one goes",
+                       d->o->params ? d->o->params : "", d->o->params ? ": " : "");
     put_rest(d);
     return CT_OK;
 }

@@ -152,8 +152,8 @@ static void put_verdict(const tune_page *p)
     if (stays)
         snprintf(heldout, sizeof heldout, "No answer was better on held-out recordings than the start values.");
     else if (answer)
-        snprintf(heldout, sizeof heldout, "The loss of held-out recordings is %.3f of that at the start values.",
-                 exp(ratio));
+        snprintf(heldout, sizeof heldout, "The loss of held-out recordings is %s%.3f of that at the start values.",
+                 ratio <= -log(10) * (1 - 1e-9) ? "below " : "", exp(ratio));
     if (test.logs)
         snprintf(tests, sizeof tests, "On %d test log%s errors of positions are %.3f of those before.", test.logs,
                  CLI_S(test.logs), test.after / test.before);
@@ -299,7 +299,10 @@ static void put_candidates(const tune_page *p)
             ct_table_text(t, "start values");
         else
             ct_table_text(t, "prior %g", tune_number(o, "prior"));
-        ct_table_deviation(t, ratio, ratio * tune_number(o, "log_ratio_error"));
+        if (fabs(log(ratio)) >= log(10) * (1 - 1e-9)) /* clipped */
+            ct_table_text(t, ratio < 1 ? "< 0.1" : "> 10");
+        else
+            ct_table_deviation(t, ratio, ratio * tune_number(o, "log_ratio_error"));
         ct_table_number(t, tune_number(o, "translation_ratio"));
         ct_table_number(t, tune_number(o, "rotation_ratio"));
         ct_table_number(t, tune_number(o, "failed"));

@@ -59,6 +59,18 @@ static const char *number(double value, const char *format, char buf[24])
     return buf;
 }
 
+/* Ratios of losses are clipped at a tenth and at ten: beyond, they tell no more. */
+static void ratio_text(const ct_tune_candidate *c, char buf[64])
+{
+    char ratio[24], error[24];
+    const double limit = log(10) * (1 - 1e-9);
+    if (fabs(c->log_ratio) >= limit)
+        snprintf(buf, 64, c->log_ratio < 0 ? "< 0.1" : "> 10");
+    else
+        snprintf(buf, 64, "%s +- %s", number(exp(c->log_ratio), "%.3f", ratio),
+                 number(exp(c->log_ratio) * c->log_ratio_error, "%.3f", error));
+}
+
 static void print_candidates(const ct_tune_result *r)
 {
     if (!r->candidates) {
@@ -68,13 +80,12 @@ static void print_candidates(const ct_tune_result *r)
     printf("%-14s %19s %10s %10s %6s  %s\n", "candidate", "loss ratio", "m", "rad", "failed", "on held-out logs");
     for (int k = 0; k < r->candidates; k++) {
         const ct_tune_candidate *c = &r->candidate[k];
-        char name[32], ratio[24], error[24], both[64], m[24], rad[24];
+        char name[32], both[64], m[24], rad[24];
         if (isnan(c->prior))
             snprintf(name, sizeof name, "start values");
         else
             snprintf(name, sizeof name, "prior %g", c->prior);
-        snprintf(both, sizeof both, "%s +- %s", number(exp(c->log_ratio), "%.3f", ratio),
-                 number(exp(c->log_ratio) * c->log_ratio_error, "%.3f", error));
+        ratio_text(c, both);
         printf("%-14s %19s %10s %10s %6d  %s\n", name, isnan(c->prior) ? "1" : both,
                number(c->translation_ratio, "%.3f", m), number(c->rotation_ratio, "%.3f", rad), c->failed,
                ct_choice_meaning(c->verdict));
@@ -172,5 +183,8 @@ void tune_print(const tune_request *request, const tune_job *job)
     print_accuracy(job, 1);
     print_runs(job);
     cli_findings_print("warning", &r->findings, CT_TOPIC_COUNT, 1, -1);
-    cli_row("written", "%s: your files with the learned numbers", job->best);
+    if (!job->no_files)
+        cli_row("written", "%s: your files with the learned numbers", job->best);
+    else
+        cli_row("written", "%s; no file has a parameter: the numbers go into your command", job->json);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The open run folder. Staged files are removed also if the program ends in cli_check_alloc. */
 static ct_run_folder *held;
@@ -135,6 +136,7 @@ ct_status tune_close_folder(tune_job *job, const json_t *summary, ct_err *err)
 {
     char *text = cli_check_alloc(json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
     ct_status status = ct_tuning_write(job->tuning, job->result.value, job->best, err);
+    job->no_files = rmdir(job->best) == 0; /* it is empty */
     if (status == CT_OK) status = tune_write_trajectories(job, err);
     if (status == CT_OK) status = ct_file_replace(job->json, text, strlen(text), err);
     free(text);

@@ -39,6 +39,7 @@ typedef struct {
     ct_run_folder         *folder;
     char                  *best, *history, *journal, *json, *yaml, *failures, *report; /* paths */
     char                  *estimates, *trajectories;
+    int                    no_files; /* best/ would be empty: no file has a parameter                    */
     double                 best_loss, best_s;  /* of what best/ has, and when it was written; 0: not yet */
     FILE                  *lines;      /* of history.csv                            */
     int64_t                line;       /* runs written there                        */
