@@ -55,7 +55,8 @@ static void test_reading_survives_the_failure_of_every_allocation(void) { fail_e
 
 static void test_mistakes_survive_the_failure_of_every_allocation(void)
 {
-    put_file("wrong.yaml", "format: covtune-tune\nversion: 3\ncommand: [./run, \"{parms}\"]\nfiles: {params: ekf.yaml}\n"
+    put_file("wrong.yaml", "format: covtune-tune\nversion: 3\n"
+                           "command: [./run, \"{parms}\"]\nfiles: {params: ekf.yaml}\n"
                            "parameters:\n  odom: {key: noise.odm, uper: 3}\nlogs:\n  train: {log: \"train/*.csv\"}\n");
     fail_each(1, in_folder("wrong.yaml"));
 }
