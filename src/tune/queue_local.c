@@ -41,7 +41,8 @@ static ct_status check_disk(const ct__local *q, ct_err *err)
     if (statvfs(q->folder, &disk)) return CT_OK;
     const double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
     if (bytes >= DISK_BYTES && (disk.f_files == 0 || disk.f_favail > 0)) return CT_OK;
-    return ct_fail(err, CT_E_IO, "%s: a run failed, and the disk is full; make room, and resume", q->folder);
+    return ct_fail(err, CT_E_IO, "%s: a run failed, and the disk may be full: %.0f kB are left; make room, and resume",
+                   q->folder, 1e-3 * bytes);
 }
 
 /* The run has its outcome. */
