@@ -49,6 +49,7 @@ bench: ## measure against Ceres on the same graphs
 
 study: all ## learn from simulated sequences, evaluate on held-out ones: tables and claims
 	@build/covtune-study
+	@build/covtune-tune-study --starts 10 --methods dfgn,lm,bobyqa
 
 reproduce: ## repeat the paper's studies in full, into build/reproduce: tables, pictures, pages
 	@scripts/setup

@@ -1,5 +1,6 @@
 /* test_tune_methods.c: methods of tuning on functions whose minima are known. */
 #include "tune_test.h"
+#include "tune/search.h"
 
 /* ---- Estimators ------------------------------------------------------------------------------- */
 
@@ -186,6 +187,39 @@ static void test_every_method_comes_near_the_minimum(void)
     ct_tune_result_free(&least);
 }
 
+/* Residuals of few points fit into memory: the answer is as good. */
+static void test_points_whose_residuals_were_dropped_are_not_missed(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 5, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    double least = 0;
+    sensor_problem(p);
+    for (int few = 0; few < 2; few++) {
+        ct_tune_result  r = {0};
+        ct_tune_stop    stop = CT_TUNE_STOP_NONE;
+        ct__tune_point *answer = NULL;
+        ct__tuner t;
+        ct_err    err = {0};
+        double    zero[SENSORS] = {0};
+        int64_t   held = 0;
+        toy queue = {.rows = 100, .residual = weighted_mean};
+        toy_begin(&queue, &problem);
+        CHECK_OK(ct__tuner_new(&problem, &o, &queue.queue, &r, &t, &err), err);
+        t.limit = 200;
+        if (few) t.most_numbers = 8 * 500;
+        CHECK_OK(ct__point_at(&t, zero, &t.start), err);
+        CHECK_OK(ct__evaluate(&t, 1, &t.start, CT__TRAIN, 1), err);
+        CHECK_OK(ct__tune_dfgn(&t, t.start, &answer, &stop), err);
+        for (int64_t i = 0; i < t.points; i++) held += t.point[i]->residual[0] != NULL;
+        CHECK(few ? held <= 8 : held == t.points);
+        if (few) CHECK(answer->loss < 1.01 * least);
+        else least = answer->loss;
+        ct__tuner_free(&t);
+        ct_tune_result_free(&r);
+    }
+}
+
 int main(void)
 {
     RUN(test_rosenbrocks_minimum_is_found);
@@ -193,5 +227,6 @@ int main(void)
     RUN(test_the_order_in_which_runs_end_changes_no_bit);
     RUN(test_linear_parameters_and_active_bounds);
     RUN(test_every_method_comes_near_the_minimum);
+    RUN(test_points_whose_residuals_were_dropped_are_not_missed);
     return ct_test_end();
 }

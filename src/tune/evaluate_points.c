@@ -9,6 +9,7 @@
 #include <math.h>
 
 #define WAIT_S   0.1 /* between looks at the caller's wish to cancel                                 */
+#define MOST_NUMBERS ((int64_t)1 << 27) /* of residuals in memory: 1 GiB */
 #define RETRIES  3   /* of one run; and of all runs, until the first that helped                     */
 
 /* One run that is wanted, and how it ended. */
@@ -29,6 +30,7 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
 {
     *t = (ct__tuner){.problem = problem, .options = *options, .queue = queue, .result = result, .err = err};
     t->repeats = CT_MAX(1, options->repeats);
+    t->most_numbers = MOST_NUMBERS;
     t->phase = "start";
     t->start_s = ct_now_s();
     t->rows = ct__zalloc(problem->logs, sizeof *t->rows);
@@ -120,6 +122,7 @@ double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune
     for (int32_t l = 0; l < t->problem->logs; l++) {
         double own = 0;
         if (t->problem->log[l].test) continue;
+        if (!a->residual[l] || (b && !b->residual[l])) return INFINITY;
         for (int64_t i = 0; i < t->rows[l]; i++) {
             const double d = a->residual[l][i] - (b ? b->residual[l][i] : 0);
             own += d * d;
@@ -246,7 +249,7 @@ static ct_status take_done(ct__tuner *t, wanted_run *w)
                        t->problem->log[w->log].name, (long long)o->rows, (long long)t->rows[w->log]);
     for (int64_t i = 0; i < o->rows; i++) sum += o->residual[i] * o->residual[i];
     const int32_t n = ++p->runs[w->log];
-    if (n == 1) {
+    if (n == 1 || !p->residual[w->log]) {
         p->residual[w->log] = o->residual;
         o->residual = NULL;
     } else {
@@ -340,6 +343,28 @@ static void note_points(ct__tuner *t, int64_t count, ct__tune_point *const point
     }
 }
 
+/* Residuals of the worst points are dropped where all of them take more memory than that: models do without. */
+static void drop_residuals(ct__tuner *t, int64_t count, ct__tune_point *const point[])
+{
+    for (;;) {
+        int64_t numbers = 0;
+        ct__tune_point *worst = NULL;
+        for (int64_t i = 0; i < t->points; i++) {
+            ct__tune_point *p = t->point[i];
+            int kept = p == t->start || p == t->best || p == t->base, any = 0;
+            for (int64_t k = 0; k < count && !kept; k++) kept = point[k] == p;
+            for (int32_t l = 0; l < t->problem->logs; l++)
+                if (p->residual[l]) numbers += t->rows[l], any = 1;
+            if (any && !kept && (!worst || !(p->loss <= worst->loss))) worst = p;
+        }
+        if (numbers <= t->most_numbers || !worst) return;
+        for (int32_t l = 0; l < t->problem->logs; l++) {
+            free(worst->residual[l]);
+            worst->residual[l] = NULL;
+        }
+    }
+}
+
 static int wants(const ct__tuner *t, int32_t log, ct__log_set logs)
 {
     return logs == CT__ALL || (logs == CT__TEST) == (t->problem->log[log].test != 0);
@@ -366,8 +391,10 @@ ct_status ct__evaluate(ct__tuner *t, int64_t count, ct__tune_point *const point[
     }
     if (status == CT_OK) status = run_batch(t, &b);
     else batch_free(&b);
-    if (status == CT_OK && !t->cancelled) note_points(t, count, point);
-    return status;
+    if (status != CT_OK || t->cancelled) return status;
+    note_points(t, count, point);
+    drop_residuals(t, count, point);
+    return CT_OK;
 }
 
 ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[],

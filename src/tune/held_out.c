@@ -271,6 +271,7 @@ ct_status ct__choose_held_out(ct__tuner *t, ct__tune_point *best, ct__tune_point
     int32_t *group = ct__zalloc(t->problem->logs, sizeof *group);
     if (!group) return ct__no_memory(t->err, "logs", t->problem->logs);
     t->phase = "heldout";
+    t->base = best;
     h.recordings = t->result->recordings = number_recordings(t->problem, group);
     *answer = best;
     const ct_status status = choose(&h, group, answer);

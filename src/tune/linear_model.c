@@ -178,6 +178,7 @@ ct_status ct__model_fit(ct__linear_model *m, ct__tuner *t, ct__tune_point *base)
 {
     double *d = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1), trace = 0;
     m->base = base;
+    t->base = base;
     choose_points(m, t, d);
     if (!fit_coefficients(m, t, d, 0, 0)) m->count = 0;
     fill(m, t);

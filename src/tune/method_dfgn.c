@@ -81,6 +81,7 @@ static void take_best(dfgn *d, ct__tune_point *p)
 ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step, ct__tune_point **point)
 {
     const int32_t n = t->c.n;
+    t->base = from;
     for (int32_t k = 0; k < n; k++) point[k] = NULL;
     for (int round = 0; round < 2 * SHORTER && !t->cancelled; round++) {
         const double h = step * pow(0.25, round / 2);

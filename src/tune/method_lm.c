@@ -102,6 +102,7 @@ ct_status ct__difference_step(ct__tuner *t, ct__tune_point *from, double *step, 
     }
     *step = 0.1;
     *error = NAN;
+    t->base = from;
     if (ct__points_left(t) < TABLE + 1) return CT_OK;
     CT_TRY(ct__evaluate(t, TABLE + 1, p + 1, CT__TRAIN, t->repeats));
     for (int i = 0; i < TABLE + 2; i++)

@@ -100,7 +100,9 @@ typedef struct {
     ct__tune_point **point;       /* all points                                         */
     int64_t          points, capacity;
     ct__tune_point  *start, *best;/* best: smallest loss on the training logs           */
+    const ct__tune_point *base;   /* of the model under way: its residuals stay         */
     int64_t          limit;       /* of points                                          */
+    int64_t          most_numbers;/* of residuals in memory                             */
     int32_t          repeats;     /* averaged at every point                            */
     double           noise;       /* |r - E r|^2 of one run of all training logs        */
     double           noise_loss;  /* standard deviation of the loss of a point, one run */
@@ -129,7 +131,7 @@ ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const po
 int ct__is_done(const ct__tune_point *p); /* finite loss on all training logs */
 /* How many more points may be evaluated. */
 int64_t ct__points_left(const ct__tuner *t);
-/* (1 / trains) sum over training logs of (1 / rows) sum of (a - b)^2. b NULL: 0. */
+/* (1 / trains) sum over training logs of (1 / rows) sum of (a - b)^2. b NULL: 0. INFINITY: residuals were dropped. */
 double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b);
 
 /* ---- Linear models ---------------------------------------------------------------------------- */
