@@ -208,6 +208,19 @@ static void test_one_table_may_hold_several_sensors(void)
     import(DRAFT("velocity: [odom_v, 0, odom_omega]", "position: [gps_x, gps_y]", "yaw: gt_theta"), 1, 51);
 }
 
+static void test_latitudes_beside_odometry_are_a_sensor_of_their_own(void)
+{
+    const char *path = folder;
+    char *text = NULL;
+    ct_err err = {0};
+    new_folder("fixes");
+    write_table("log.csv", "t,speed,yaw_rate,latitude,longitude,altitude", 0, 0.05, 101, "1,0.1,50.1,8.2,100");
+    CHECK_OK(ct_recipe_draft(&path, 1, &text, &err), err);
+    CHECK(text && strstr(text, "velocity: [speed, 0, yaw_rate]") && strstr(text, "type: geodetic") &&
+          strstr(text, "geodetic: [latitude, longitude"));
+    free(text);
+}
+
 static void test_trajectories_in_space_are_recognised(void)
 {
     new_folder("space");
@@ -274,6 +287,7 @@ int main(void)
     RUN(test_folders_with_the_same_files_are_runs);
     RUN(test_landmarks_and_their_codes_are_found_by_their_names);
     RUN(test_one_table_may_hold_several_sensors);
+    RUN(test_latitudes_beside_odometry_are_a_sensor_of_their_own);
     RUN(test_trajectories_in_space_are_recognised);
     RUN(test_what_is_not_recognised_is_said);
     RUN(test_recorded_sets_are_drafted_and_imported);

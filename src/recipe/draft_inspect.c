@@ -52,6 +52,16 @@ static const char *kind_of(const char *name)
                                                                 : NULL;
 }
 
+/* The same, of a column by what it means: latitude, longitude and the height beside them are the GPS's, whatever else
+ * the table has. */
+static const char *kind_of_column(const char *name, int geodetic)
+{
+    const char       *unit, *kind = kind_of(name);
+    const ct__meaning m = ct__draft_meaning(name, &unit);
+    const int         mine = m == CT__MEANS_LATITUDE || m == CT__MEANS_LONGITUDE || m == CT__MEANS_HEIGHT;
+    return !kind && geodetic && mine ? kind_of("gps") : kind;
+}
+
 static ct_status take_field(ct__draft *d, ct__draft_source *s, const ct_source_field *field, size_t prefix)
 {
     const char *unit;
@@ -107,13 +117,15 @@ static ct_status take_fields(ct__draft *d, ct__draft_source *s, const ct_source 
 {
     const int32_t fields = ct_source_fields(source);
     const size_t length = strlen(prefix);
-    int names = 0;
+    const char *unit;
+    int names = 0, geodetic = 0;
+    for (int32_t i = 0; i < fields; i++)
+        geodetic |= ct__draft_meaning(ct_source_field_at(source, i)->name, &unit) == CT__MEANS_LATITUDE;
     for (int32_t i = 0; i < fields; i++) {
         const ct_source_field *f = ct_source_field_at(source, i);
         names += f->name[0] != '#';
-        const char *unit;
         const int time = !s->topic && ct__draft_meaning(f->name, &unit) == CT__MEANS_TIME;
-        if (!s->topic && !time && s->kind != kind_of(f->name)) continue; /* literals: one of each */
+        if (!s->topic && !time && s->kind != kind_of_column(f->name, geodetic)) continue; /* literals: one of each */
         if (!strncmp(f->name, prefix, length)) CT_TRY(take_field(d, s, f, length));
     }
     if (!names) name_by_count(s, fields);
