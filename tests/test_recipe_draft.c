@@ -221,6 +221,22 @@ static void test_latitudes_beside_odometry_are_a_sensor_of_their_own(void)
     free(text);
 }
 
+static void test_pixels_of_cameras_are_recognised(void)
+{
+    const char *path = folder;
+    char *text = NULL;
+    ct_err err = {0};
+    new_folder("camera");
+    write_table("imu.csv", "t,vx,vy,vz,wx,wy,wz", 0, 0.05, 101, "1,0,0,0,0,0.1");
+    write_table("truth.csv", "t,x,y,z,qx,qy,qz,qw", 0, 0.05, 101, "1,2,3,0,0,0,1");
+    write_table("stereo.csv", "t,landmark,u_left,v_left,u_right,v_right", 0, 0.1, 51, "3,320,240,300,240");
+    CHECK_OK(ct_recipe_draft(&path, 1, &text, &err), err);
+    CHECK(text && strstr(text, "type: stereo") && strstr(text, "pixel: [u_left, v_left, u_right, v_right]") &&
+          strstr(text, "# check: fu, fv, cu, cv, and the baseline in m") && strstr(text, "type: SE3") &&
+          !strstr(text, "before it can be imported"));
+    free(text);
+}
+
 static void test_trajectories_in_space_are_recognised(void)
 {
     new_folder("space");
@@ -288,6 +304,7 @@ int main(void)
     RUN(test_landmarks_and_their_codes_are_found_by_their_names);
     RUN(test_one_table_may_hold_several_sensors);
     RUN(test_latitudes_beside_odometry_are_a_sensor_of_their_own);
+    RUN(test_pixels_of_cameras_are_recognised);
     RUN(test_trajectories_in_space_are_recognised);
     RUN(test_what_is_not_recognised_is_said);
     RUN(test_recorded_sets_are_drafted_and_imported);

@@ -20,7 +20,8 @@
     X(CT__MEANS_WX, "rad/s") X(CT__MEANS_WY, "rad/s") X(CT__MEANS_WZ, "rad/s") X(CT__MEANS_DX, "m")                    \
     X(CT__MEANS_DY, "m") X(CT__MEANS_DYAW, "rad") X(CT__MEANS_LATITUDE, "deg") X(CT__MEANS_LONGITUDE, "deg")           \
     X(CT__MEANS_HEIGHT, "m") X(CT__MEANS_RANGE, "m") X(CT__MEANS_BEARING, "rad") X(CT__MEANS_ELEVATION, "rad")         \
-    X(CT__MEANS_ID, "1") X(CT__MEANS_ID2, "1") X(CT__MEANS_VALID, "1") X(CT__MEANS_MATRIX, "1")
+    X(CT__MEANS_ID, "1") X(CT__MEANS_ID2, "1") X(CT__MEANS_VALID, "1") X(CT__MEANS_MATRIX, "1")             \
+    X(CT__MEANS_U, "1") X(CT__MEANS_V, "1") X(CT__MEANS_U_RIGHT, "1") X(CT__MEANS_V_RIGHT, "1")
 
 typedef enum {
 #define X(constant, unit) constant,
@@ -42,6 +43,8 @@ typedef enum {
     CT__DRAFT_RANGE,
     CT__DRAFT_BEARING,
     CT__DRAFT_RANGE_BEARING,
+    CT__DRAFT_PIXEL,
+    CT__DRAFT_STEREO,
     CT__DRAFT_TRUTH,
     CT__DRAFT_MAP,
     CT__DRAFT_IDS,

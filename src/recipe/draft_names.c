@@ -155,9 +155,19 @@ static ct__meaning with_axis(const words *w, const char *last)
     return (ct__meaning)(CT__MEANS_X + axis);
 }
 
+/* "u_left", "right_v", "ul": of one camera "pixel_u". Alone, u and v are velocities. */
+static ct__meaning pixel_name(const words *w)
+{
+    const int u = any_of(w, "u ul ur"), v = any_of(w, "v vl vr");
+    const int left = any_of(w, "left l ul vl pixel pix image img"), right = any_of(w, "right r ur vr");
+    if (u == v || left == right) return CT__MEANS_NOTHING;
+    return left ? (u ? CT__MEANS_U : CT__MEANS_V) : u ? CT__MEANS_U_RIGHT : CT__MEANS_V_RIGHT;
+}
+
 static ct__meaning of_words(const words *w)
 {
     const char *last = w->word[w->count - 1];
+    if (w->count <= 3 && pixel_name(w) != CT__MEANS_NOTHING) return pixel_name(w);
     if (any_of(w,
                "std dev stdev stddev sigma cov covariance var variance err error acc accel acceleration accuracy snr "
                "bias mag magnetic ba bg b seq"))

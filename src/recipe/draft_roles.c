@@ -33,6 +33,9 @@ static ct__draft_role sighting_role(const ct__draft_source *s)
 {
     const int range = ct__draft_has(s, CT__MEANS_RANGE), bearing = ct__draft_has(s, CT__MEANS_BEARING);
     if (!ct__draft_has(s, CT__MEANS_ID)) return CT__DRAFT_UNUSED;
+    if (ct__draft_has(s, CT__MEANS_U) && ct__draft_has(s, CT__MEANS_V))
+        return ct__draft_has(s, CT__MEANS_U_RIGHT) && ct__draft_has(s, CT__MEANS_V_RIGHT) ? CT__DRAFT_STEREO
+                                                                                          : CT__DRAFT_PIXEL;
     return range && bearing ? CT__DRAFT_RANGE_BEARING
            : range          ? CT__DRAFT_RANGE
            : bearing        ? CT__DRAFT_BEARING
@@ -127,6 +130,8 @@ static const char *const NAME[][2] = {
     [CT__DRAFT_RANGE] = {"ranges", "range"},
     [CT__DRAFT_BEARING] = {"bearings", "bearing"},
     [CT__DRAFT_RANGE_BEARING] = {"sightings", "sighting"},
+    [CT__DRAFT_PIXEL] = {"pixels", "camera"},
+    [CT__DRAFT_STEREO] = {"pixels", "stereo"},
     [CT__DRAFT_TRUTH] = {"reference", ""},
     [CT__DRAFT_MAP] = {"map", ""},
     [CT__DRAFT_IDS] = {"codes", ""},

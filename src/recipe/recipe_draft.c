@@ -18,9 +18,14 @@ static int is_odometry(const ct__draft_source *s)
            s->role == CT__DRAFT_ODOMETRY_POSE;
 }
 
+static int is_camera(const ct__draft_source *s)
+{
+    return s->role == CT__DRAFT_PIXEL || s->role == CT__DRAFT_STEREO;
+}
+
 static int is_sighting(const ct__draft_source *s)
 {
-    return s->role == CT__DRAFT_RANGE || s->role == CT__DRAFT_BEARING || s->role == CT__DRAFT_RANGE_BEARING;
+    return is_camera(s) || s->role == CT__DRAFT_RANGE || s->role == CT__DRAFT_BEARING || s->role == CT__DRAFT_RANGE_BEARING;
 }
 
 /* ---- words ---- */
@@ -212,11 +217,28 @@ static void put_odometry(writer *w, const ct__draft_source *s)
     }
 }
 
+static void put_camera(writer *w, const ct__draft_source *s)
+{
+    ct__text_put(&w->out, "    ");
+    if (s->role == CT__DRAFT_STEREO) {
+        PUT(w, s, "pixel", CT__MEANS_U, CT__MEANS_V, CT__MEANS_U_RIGHT, CT__MEANS_V_RIGHT);
+        ct__text_put(&w->out,
+                     "    intrinsics: [500, 500, 320, 240, 0.1] # check: fu, fv, cu, cv, and the baseline in m\n");
+    } else {
+        PUT(w, s, "pixel", CT__MEANS_U, CT__MEANS_V);
+        ct__text_put(&w->out, "    intrinsics: [500, 500, 320, 240] # check: fu, fv, cu, cv\n");
+    }
+}
+
 static void put_sighting(writer *w, const ct__draft_source *s)
 {
     ct__text_put(&w->out, "    landmarks: landmarks\n    id: ");
     put_word(&w->out, s->field[CT__MEANS_ID]);
     ct__text_put(&w->out, "\n");
+    if (is_camera(s)) {
+        put_camera(w, s);
+        return;
+    }
     if (s->role != CT__DRAFT_BEARING) {
         ct__text_put(&w->out, "    ");
         PUT(w, s, "range", CT__MEANS_RANGE);
@@ -253,6 +275,8 @@ static const char *type_of(const ct__draft_source *s)
     case CT__DRAFT_RANGE: return "range";
     case CT__DRAFT_BEARING: return "bearing";
     case CT__DRAFT_RANGE_BEARING: return "range_bearing";
+    case CT__DRAFT_PIXEL: return "pixel";
+    case CT__DRAFT_STEREO: return "stereo";
     default: return NULL;
     }
 }
