@@ -25,7 +25,8 @@ static int is_camera(const ct__draft_source *s)
 
 static int is_sighting(const ct__draft_source *s)
 {
-    return is_camera(s) || s->role == CT__DRAFT_RANGE || s->role == CT__DRAFT_BEARING || s->role == CT__DRAFT_RANGE_BEARING;
+    return is_camera(s) || s->role == CT__DRAFT_RANGE || s->role == CT__DRAFT_BEARING ||
+           s->role == CT__DRAFT_RANGE_BEARING;
 }
 
 /* ---- words ---- */
