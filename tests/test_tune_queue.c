@@ -71,6 +71,35 @@ static void test_templates_environment_and_files(void)
     ct_config_free(t.file[0].config);
 }
 
+/* Values in a text for a shell are what they are, whatever is in them and however they are quoted there. */
+static void test_values_are_quoted_for_a_shell(void)
+{
+    static const char *const NAMES[] = {"plain.log", "two words", "a;touch x", "it's", "a\"b", "$HOME", "`id`",
+                                        "back\\slash", "*"};
+    test_tuning t;
+    char        seen[2200], log[64], wanted[1000], text[1000];
+    make_tuning(&t, "quotes");
+    snprintf(seen, sizeof seen, "%s/seen", t.root);
+    t.tuning.shell = 1;
+    t.tuning.command =
+        WORDS(t.word, "for x in {log} \"{log}\" '{log}' \"a'{log}'\" b{log}\\\"; do printf '%s\\n' \"$x\"; done "
+                      "> ../../seen; exit 3");
+    ct_tune_queue *queue = open_queue(&t, 1, 0);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        snprintf(log, sizeof log, "/%s", NAMES[i]);
+        t.log_path[0] = log;
+        ct_tune_outcome outcome = run_once(queue, 0, 0, 1, 2);
+        ct_tune_outcome_free(&outcome);
+        FILE *file = fopen(seen, "r");
+        text[file ? fread(text, 1, sizeof text - 1, file) : 0] = 0;
+        if (file) fclose(file);
+        snprintf(wanted, sizeof wanted, "%s\n%s\n%s\na'%s'\nb%s\"\n", log, log, log, log, log);
+        CHECK(!strcmp(text, wanted));
+        if (strcmp(text, wanted)) printf("%s: %s\n", NAMES[i], text);
+    }
+    ct_tune_queue_free(queue);
+}
+
 /* A script of the tuning's folder is found though the program starts elsewhere. */
 static void test_scripts_and_programs_of_the_folder_are_found(void)
 {
@@ -536,6 +565,7 @@ int main(void)
 {
     RUN(test_a_run_gives_residuals);
     RUN(test_templates_environment_and_files);
+    RUN(test_values_are_quoted_for_a_shell);
     RUN(test_scripts_and_programs_of_the_folder_are_found);
     RUN(test_failures_are_outcomes);
     RUN(test_short_and_misplaced_estimates);

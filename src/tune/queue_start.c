@@ -143,9 +143,11 @@ static ct_status add_argument(const ct__scope *scope, vector *v, const char *wor
     return status;
 }
 
-static ct_status make_arguments(const ct__scope *scope, const ct__tune_words *command, vector *v, ct_err *err)
+static ct_status make_arguments(ct__scope scope_of, const ct__tune_words *command, vector *v, ct_err *err)
 {
-    const int shell = scope->tuning->shell && command == &scope->tuning->command;
+    const ct__scope *scope = &scope_of;
+    const int        shell = scope->tuning->shell && command == &scope->tuning->command;
+    scope_of.shell = shell;
     if (shell) {
         CT_TRY(add_word(v, "sh", err));
         CT_TRY(add_word(v, "-c", err));
@@ -231,7 +233,7 @@ ct_status ct__run_start(const ct__local *q, ct__run *run, const ct__child *child
     const ct__scope  scope = ct__run_scope(q, run);
     const int        is_score = command == &t->score, is_server = command == &t->server;
     vector           arguments = {0}, environment = {0};
-    ct_status        status = make_arguments(&scope, command, &arguments, err);
+    ct_status        status = make_arguments(scope, command, &arguments, err);
     if (status == CT_OK) status = make_environment(&scope, &environment, err);
     if (status == CT_OK) {
         const ct__program what = {.program = program ? program : arguments.word[0],

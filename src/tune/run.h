@@ -125,6 +125,7 @@ typedef struct {
     const char        *here;     /* what relative paths are relative to: the present folder when the queue was made */
     int32_t            log, repeat;
     const double      *value;
+    int                shell;    /* 1: values are quoted for a shell where that is needed     */
     const char        *folder, *estimate;
     const char *const *file;     /* of tuning->file: the copies                               */
 } ct__scope;
