@@ -8,6 +8,7 @@ from .data import Dataset, Sequence, simulate_nav
 from .graph import Block, Graph, Solver, SolveResult
 from .learning import Finding, LearnResult, Row, doctor, evaluate, learn
 from .noise import Noise, NoiseModel
+from .smoother import Smoother, UpdateResult
 from .trajectory import score
 
 __version__ = _tables.VERSION

@@ -234,6 +234,7 @@ class Handle:
     _free = ""
     _handle: int | None = None
     _uses = 0  # calls under way
+    _pins = 0  # objects that need it
 
     def __init__(self, handle: ctypes.c_void_p | int | None) -> None:
         self._handle = handle.value if isinstance(handle, ctypes.c_void_p) else handle
@@ -252,6 +253,8 @@ class Handle:
     def close(self) -> None:
         """Free it now. A second call does nothing."""
         self._idle()
+        if self._pins and self._handle:
+            raise ArgumentError(f"this {type(self).__name__} is needed by {self._pins} other objects: close them first")
         handle, self._handle = self._handle, None
         if handle:
             getattr(lib, self._free)(ctypes.c_void_p(handle))

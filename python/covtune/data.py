@@ -27,13 +27,13 @@ class Sequence:
 
     @property
     def name(self) -> str:
-        return lib.ct_sequence_label(self._at).decode("utf-8", "replace")
+        return lib.ct_sequence_label(ctypes.byref(self._seq)).decode("utf-8", "replace")
 
     @property
     def recording(self) -> str:
         """Sequences of one recording are not independent; they are held out together."""
         buffer = ctypes.create_string_buffer(256)
-        return lib.ct_sequence_recording(self._at, buffer, 256).decode("utf-8", "replace")
+        return lib.ct_sequence_recording(ctypes.byref(self._seq), buffer, 256).decode("utf-8", "replace")
 
     @property
     def variables(self) -> int:

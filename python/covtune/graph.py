@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from dataclasses import dataclass, field
 from typing import Any, Callable, Sequence
 
@@ -111,6 +112,7 @@ class Graph(Handle):
         self.noise = noise
         self._models: list[FactorModel] = []  # their functions must outlive the graph
         self._solver: Solver | None = None
+        self._solvers: weakref.WeakSet[Solver] = weakref.WeakSet()  # all that use this graph
 
     # ---- variables
 
@@ -301,9 +303,9 @@ class Graph(Handle):
     def _forget(self) -> None:
         """Before a change: a solver of the graph as it was is of no use."""
         self._idle()
-        if self._solver is not None:
-            self._solver.close()
-            self._solver = None
+        for solver in list(self._solvers):
+            solver.close()
+        self._solver = None
 
     def error(self, noise: Noise | None = None) -> float:
         """Half the sum of squared whitened residuals (of robust kernels: rho) at the present values."""
@@ -380,6 +382,7 @@ class Solver(Handle):
         call("ct_solver_new", graph._pointer, None, ctypes.byref(handle))
         super().__init__(handle)
         self._graph = graph
+        graph._solvers.add(self)
 
     def run(self, noise: Noise, *, method: str = "lm", max_iterations: int | None = None,
             progress: Callable[[dict], Any] | None = None) -> SolveResult:

@@ -166,6 +166,83 @@ class OwnModels(unittest.TestCase):
             self.graph(ct.FactorModel("own_writing", ["R2", "R2"], ["R2"], 2, writes), n=5)
 
 
+class Smoothers(unittest.TestCase):
+    def grown(self, smoother, n=60, model="between_se2"):
+        rng = np.random.default_rng(7)
+        steps = np.column_stack([np.ones(n - 1), np.zeros(n - 1), np.full(n - 1, 0.2)]) + 0.02 * rng.normal(size=(n - 1, 3))
+        x, poses = smoother.add_variables("SE2", [[1, 2, 0.3]]), [np.array([1, 2, 0.3])]
+        smoother.add_prior(x, [[1, 2, 0.3]], noise="prior")
+        smoother.update()
+        for k, step in enumerate(steps):
+            poses.append(compose(poses[-1], step))
+            new = smoother.add_variables("SE2", [poses[-1]])
+            smoother.add_factors(model, [[k, new[0]]], [step], noise="odom")
+            if k % 10 == 9:
+                smoother.add_between([k - 8], new, [[0.1, 0.1, 1.9]], noise="loop")
+            smoother.update()
+        return steps
+
+    def table(self):
+        noise = ct.Noise()
+        for name, sigma in (("prior", [0.1] * 3), ("odom", [0.1, 0.1, 0.02]), ("loop", [1, 1, 0.5])):
+            noise.add(name, sigma=sigma)
+        return noise
+
+    def test_updates_lead_to_the_batch_estimate(self):
+        noise = self.table()
+        smoother = ct.Smoother(noise, relinearise=0, skip=1, wildfire=0)
+        steps = self.grown(smoother)
+        for _ in range(8):
+            smoother.update(relinearise=True)
+        graph = ct.Graph(noise)
+        v = graph.add_variables("SE2", smoother.values())
+        graph.add_prior(v[:1], [[1, 2, 0.3]], noise="prior")
+        graph.add_between(v[:-1], v[1:], steps, noise="odom")
+        loops = np.arange(9, 59, 10)
+        graph.add_between(loops - 8, loops + 1, np.tile([0.1, 0.1, 1.9], (len(loops), 1)), noise="loop")
+        self.assertTrue(graph.solve().converged)
+        np.testing.assert_allclose(smoother.values(v), graph.values(v), atol=1e-7)
+        self.assertLess(smoother.distance(), 1e-6)
+        self.assertAlmostEqual(smoother.error() / graph.error(), 1, places=9)
+        for mine, theirs in zip(smoother.marginals([0, 30, 59]), graph.marginals([0, 30, 59])):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-12)
+
+    def test_windows_removals_and_what_fails(self):
+        noise = self.table()
+        smoother = ct.Smoother(noise, window=20)
+        self.grown(smoother)
+        self.assertEqual(smoother.values().shape, (20, 3))
+        self.assertRaisesRegex(ct.ArgumentError, "marginalised", smoother.values, [0])
+        lone = smoother.add_variables("SE2", [[0, 0, 0]])
+        self.assertRaises(ct.SingularError, smoother.update)
+        smoother.add_prior(lone, [[5, 5, 0]], noise="prior")
+        self.assertEqual(smoother.update().variables, 20)
+        np.testing.assert_allclose(smoother.values(lone), [[5, 5, 0]], atol=1e-9)
+        smoother.remove([10**6])
+        self.assertRaises(ct.Error, smoother.update)
+        smoother.discard()
+        smoother.update()
+        self.assertRaisesRegex(ct.ArgumentError, "needed", noise.close)
+        smoother.close()
+        noise.close()
+
+    def test_own_models_in_a_smoother(self):
+        noise = ct.Noise()
+        noise.add("one", sigma=[1, 1])
+        smoother = ct.Smoother(noise)
+        x = smoother.add_variables("R2", [[0, 0], [0, 0]])
+        smoother.add_prior(x[:1], [[1, 1]], noise="one")
+        smoother.add_factors(POINTS, [x], [[2, 3]], noise="one")
+        smoother.update()
+        np.testing.assert_allclose(smoother.values(x), [[1, 1], [3, 4]], atol=1e-9)
+
+        def fails(z, x, jacobians):
+            raise KeyError("own")
+
+        smoother.add_factors(ct.FactorModel("own_failing", ["R2"], ["R2"], 2, fails), x[:1, None], [[2, 3]], noise="one")
+        self.assertRaises(KeyError, smoother.update)
+
+
 class Behaviour(unittest.TestCase):
     def test_sentences(self):
         graph, v, _ = chain(5)
@@ -190,6 +267,14 @@ class Behaviour(unittest.TestCase):
         graph.close()
         self.assertRaisesRegex(ct.ArgumentError, "closed", graph.solve)
         self.assertEqual(repr(graph), "Graph(closed)")
+
+    def test_solvers_end_with_their_graph(self):
+        graph, v, _ = chain(5)
+        solver = ct.Solver(graph)
+        solver.run(graph.noise)
+        graph.add_variables("SE2", 1)
+        self.assertRaisesRegex(ct.ArgumentError, "closed", solver.run, graph.noise)
+        graph.close()
 
     def test_pickling_raises_a_sentence(self):
         graph, _, _ = chain(5)
