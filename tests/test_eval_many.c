@@ -284,6 +284,13 @@ static void test_arrays_add_what_single_calls_add(void)
         CHECK(a.ops == b.ops && a.noise == b.noise && !memcmp(a.z, b.z, sizeof *step));
         CHECK(a.var[0] == b.var[0] && a.var[1] == b.var[1]);
     }
+    uint8_t kind[N], fixed[N];
+    int64_t offset[N];
+    ct_graph_fix(all, 1, 1);
+    ct_graph_describe_variables(all, kind, fixed, offset);
+    ct_graph_describe_variables(all, NULL, NULL, NULL);
+    for (int32_t v = 0; v < N; v++)
+        CHECK(kind[v] == ct_graph_kind(all, v) && fixed[v] == (v == 1) && offset[v] == ct_graph_offset(all, v));
     ct_graph_free(one);
     ct_graph_free(all);
 }

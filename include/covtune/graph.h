@@ -288,6 +288,8 @@ const char *ct_graph_name(const ct_graph *graph, int32_t var, char *buf, size_t 
 
 int64_t ct_graph_size(const ct_graph *graph);                          /* doubles in values   */
 int64_t ct_graph_offset(const ct_graph *graph, int32_t var);           /* -1: none            */
+/* Kinds, offsets, whether they are fixed, of all variables as arrays of ct_graph_variables. Each may be NULL. */
+void    ct_graph_describe_variables(const ct_graph *graph, uint8_t kind[], uint8_t fixed[], int64_t offset[]);
 double *ct_graph_initial(ct_graph *graph);                             /* the initial values, to read or change */
 const double *ct_graph_initial_const(const ct_graph *graph);
 

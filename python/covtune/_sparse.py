@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Sequence
 
 import numpy as np
 
+from . import _tables as t
+from ._arrays import address
 from ._library import lib
 
 if TYPE_CHECKING:
@@ -12,9 +14,11 @@ if TYPE_CHECKING:
 
 
 def hessian_csc(graph: "Graph", blocks: Sequence["Block"]) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    pointer = graph._pointer
-    dims = np.array([0 if lib.ct_graph_fixed(pointer, v) else lib.ct_kind_dim(lib.ct_graph_kind(pointer, v))
-                     for v in range(graph.variables)], dtype=np.int64)
+    n = graph.variables
+    kinds, fixed = np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.uint8)
+    lib.ct_graph_describe_variables(graph._pointer, address(kinds), address(fixed), None)
+    table = np.array([lib.ct_kind_dim(kind) for kind in range(t.CT_KIND_COUNT)], dtype=np.int64)
+    dims = np.where(fixed != 0, 0, table[kinds])
     first = np.concatenate([[0], np.cumsum(dims)])
     n = int(first[-1])
     rows, columns, data = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]

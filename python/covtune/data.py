@@ -10,7 +10,7 @@ import numpy as np
 from . import _tables as t
 from ._arrays import address, doubles
 from ._library import ArgumentError, Handle, call, encode, lib
-from .graph import Graph, from_fields, to_fields
+from .graph import Graph, from_fields, places, stored_rows
 from .noise import Noise
 
 
@@ -54,12 +54,10 @@ class Sequence:
         graph = self._seq.graph
         size = lib.ct_graph_size(graph)
         x = np.ctypeslib.as_array(ctypes.cast(values, ctypes.POINTER(ctypes.c_double)), (size,))
-        kinds = np.array([lib.ct_graph_kind(graph, v) for v in range(self.variables)])
+        kinds, offsets = places(graph)
         for kind in (t.CT_SE2, t.CT_SE3):
-            which = np.flatnonzero(kinds == kind)
-            if len(which):
-                offset = np.array([lib.ct_graph_offset(graph, int(v)) for v in which])
-                return to_fields(kind, x[offset[:, None] + np.arange(lib.ct_kind_size(kind))])
+            if (kinds == kind).any():
+                return stored_rows(x, kind, offsets[kinds == kind])
         return np.zeros((0, 3))
 
     @property
@@ -167,7 +165,7 @@ class Dataset(Handle):
 
     @staticmethod
     def _describe(seq: Any, graph: Graph, truth: Any, times: Any) -> None:
-        kinds = np.array([lib.ct_graph_kind(graph._pointer, v) for v in range(graph.variables)], dtype=int)
+        kinds, offsets = graph._places()
         poses = np.flatnonzero((kinds == t.CT_SE2) | (kinds == t.CT_SE3))
         if truth is not None:
             if len(set(kinds[poses])) > 1:
@@ -177,9 +175,8 @@ class Dataset(Handle):
             known = np.isfinite(rows).all(axis=1)
             x, bits = np.array(graph._values), np.zeros(len(kinds), dtype=np.uint8)
             bits[poses[known]] = (1 << lib.ct_kind_dim(kind)) - 1
-            for v, row in zip(poses[known], from_fields(kind, rows[known], "truth")):
-                offset = lib.ct_graph_offset(graph._pointer, int(v))
-                x[offset:offset + len(row)] = row
+            stored = from_fields(kind, rows[known], "truth")
+            x[offsets[poses[known]][:, None] + np.arange(stored.shape[1])] = stored
             call("ct_sequence_set_truth", seq, address(x), address(bits))
         if times is not None:
             stamps = np.full(len(kinds), np.nan)

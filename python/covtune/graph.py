@@ -55,6 +55,19 @@ def to_fields(kind: int, stored: np.ndarray) -> np.ndarray:
     return stored.copy()
 
 
+def places(graph: Any, index: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Kinds of variables of a ct_graph, and where their values begin; None: of all."""
+    n = lib.ct_graph_variables(graph)
+    kinds, offsets = np.empty(n, dtype=np.uint8), np.empty(n, dtype=np.int64)
+    lib.ct_graph_describe_variables(graph, address(kinds), None, address(offsets))
+    return (kinds, offsets) if index is None else (kinds[index], offsets[index])
+
+
+def stored_rows(x: np.ndarray, kind: int, offsets: np.ndarray) -> np.ndarray:
+    """Fields of variables of one kind from an array of stored values."""
+    return to_fields(kind, x[offsets[:, None] + np.arange(lib.ct_kind_size(kind))])
+
+
 @dataclass(frozen=True)
 class SolveResult:
     """The outcome of a solve."""
@@ -159,31 +172,29 @@ class Graph(Handle):
     def values(self, variables: Any = None) -> np.ndarray | list[np.ndarray]:
         """Present values as rows of fields: an array if all are of one kind, else a list. None: of all variables."""
         index = np.arange(self.variables, dtype=np.int32) if variables is None else self._check(variables)
-        x, pointer = self._values, self._pointer
-        kinds = [lib.ct_graph_kind(pointer, int(v)) for v in index]
-        offsets = np.array([lib.ct_graph_offset(pointer, int(v)) for v in index], dtype=np.int64)
-        if len(set(kinds)) == 1:
-            size = lib.ct_kind_size(kinds[0])
-            return to_fields(kinds[0], x[offsets[:, None] + np.arange(size)])
-        return [to_fields(k, x[o:o + lib.ct_kind_size(k)][None])[0] for k, o in zip(kinds, offsets)]
+        kinds, offsets = self._places(index)
+        if len(index) and (kinds == kinds[0]).all():
+            return stored_rows(self._values, int(kinds[0]), offsets)
+        return [stored_rows(self._values, int(k), o[None])[0] for k, o in zip(kinds, offsets)]
+
+    def _places(self, index: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Kinds and offsets of variables."""
+        return places(self._pointer, index)
 
     def set_values(self, variables: Any, values: Any) -> None:
         """Change values, from which the next solve starts. All variables must be of one kind."""
         index = self._check(variables)
         self._idle()
-        kinds = {lib.ct_graph_kind(self._pointer, int(v)) for v in index}
-        if len(kinds) > 1:
+        kinds, offsets = self._places(index)
+        if len(np.unique(kinds)) > 1:
             raise ArgumentError("variables of several kinds: set those of one kind at a time")
-        for kind in kinds:
+        for kind in np.unique(kinds).tolist():
             stored = from_fields(kind, values, "values")
             if len(stored) != len(index):
                 raise ArgumentError(f"{len(index)} variables, but {len(stored)} rows of values")
             if not np.isfinite(stored).all():
                 raise ArgumentError("values must be finite")
-            x = self._values
-            for v, row in zip(index, stored):
-                offset = lib.ct_graph_offset(self._pointer, int(v))
-                x[offset:offset + len(row)] = row
+            self._values[offsets[:, None] + np.arange(stored.shape[1])] = stored
 
     @property
     def _values(self) -> np.ndarray:

@@ -54,6 +54,15 @@ ct_status ct_graph_add_factors(ct_graph *g, const ct_factor_ops *ops, int64_t co
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+void ct_graph_describe_variables(const ct_graph *g, uint8_t kind[], uint8_t fixed[], int64_t offset[])
+{
+    const size_t n = (size_t)g->variables;
+    if (!n) return;
+    if (kind) memcpy(kind, g->kind, n * sizeof *kind);
+    if (fixed) memcpy(fixed, g->fixed, n * sizeof *fixed);
+    if (offset) memcpy(offset, g->offset, n * sizeof *offset);
+}
+
 const ct_factor_ops *ct_graph_model(const ct_graph *g, int i)
 {
     const ct_factor_ops *found[64];

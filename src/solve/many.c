@@ -29,6 +29,7 @@ struct ct__many {
     double              *x[CT_ARITY_MAX];                 /* where r, J and T are                              */
     double              *r, *J[CT_ARITY_MAX], *T;
     int                  has_r, has_J, has_T;
+    int                  ahead;                           /* 1: J is evaluated with r, before it is wanted     */
     double              *h, *moved[2], *other, *K[CT_ARITY_MAX]; /* scratch of differences                     */
 };
 
@@ -173,24 +174,30 @@ static int same_values(const ct__many *m, int32_t k, const ct__item *item, const
     return 1;
 }
 
-/* r, and with `jacobians` J, of all factors at x. */
+/* r, and with `jacobians` J, of all factors at x.
+ *
+ * A solver compares errors first, and linearises where the error decreased: r, then r and J at one x. A model that has
+ * derivatives of its own shares most of its work between both, so J is evaluated at once, as long as those of the last
+ * x were wanted in the end. */
 static void refresh(ct__many *m, const ct_solver *solver, const ct__batch *batch, int32_t k, const double *x,
                     int jacobians)
 {
     const int here = (m->has_r || m->has_J) && same_values(m, k, &solver->item[batch->first + k], x);
+    if (jacobians) m->ahead = 1;
     if (here && (m->has_J || !jacobians)) return;
+    const int numeric = m->ops->jacobian == CT_JACOBIAN_NUMERIC, both = jacobians || (m->ahead && !numeric);
+    m->ahead = jacobians;
     if (!here) m->has_r = m->has_J = m->has_T = 0;
     for (int32_t f = 0; !here && f < m->n; f++)
         for (int i = 0; i < m->ops->arity; i++)
             memcpy(m->x[i] + (int64_t)f * m->size[i], x + solver->item[batch->first + f].at[i],
                    (size_t)m->size[i] * sizeof *x);
     const double *arg[CT_ARITY_MAX];
-    const int     numeric = m->ops->jacobian == CT_JACOBIAN_NUMERIC;
     for (int i = 0; i < m->ops->arity; i++) arg[i] = m->x[i];
-    if (!m->has_r || !numeric) call(m, arg, m->r, jacobians && !numeric ? m->J : NULL);
+    if (!m->has_r || !numeric) call(m, arg, m->r, both && !numeric ? m->J : NULL);
     m->has_r = 1;
-    if (jacobians && numeric) differentiate(m);
-    m->has_J = m->has_J || jacobians;
+    if (both && numeric) differentiate(m);
+    m->has_J = m->has_J || both;
 }
 
 void ct__many_eval(const ct_solver *solver, const ct__batch *batch, int32_t k, const double *x, double *r,
