@@ -190,7 +190,8 @@ static void test_lost_poses_count_as_the_penalty(void)
     ct_trajectory_free(later);
 }
 
-/* The first estimate lacks 3 s in the middle and the last 2 s: sites are there, at its rate. */
+/* The first estimate lacks 3 s in the middle: sites are there, at its rate. It lacks the last 2 s: there are sites if
+ * the whole truth counts. */
 static void test_sites_where_the_first_estimate_has_none(void)
 {
     ct_trajectory *truth = winding_path(1001, 1), *first = copy_of(truth);
@@ -206,6 +207,10 @@ static void test_sites_where_the_first_estimate_has_none(void)
     ct_track_options o = ct_track_defaults();
     o.offset_s = -3;
     residuals a = residuals_of(truth, first, first, &o);
+    CHECK(ct_sites_count(a.sites) == 81 && a.score.lost == 29 && a.score.poses == 52);
+    drop(&a);
+    o.whole = 1;
+    a = residuals_of(truth, first, first, &o);
     CHECK(n == 52 && ct_sites_count(a.sites) == 101 && a.score.lost == 49);
     double last = -1;
     for (int64_t row = 0; row < a.rows; row += 3) {
@@ -218,6 +223,30 @@ static void test_sites_where_the_first_estimate_has_none(void)
     o.skip_s = 5;
     a = residuals_of(truth, first, first, &o);
     CHECK(ct_sites_count(a.sites) == 51 && a.score.poses == 11);
+    drop(&a);
+    ct_trajectory_free(truth);
+    ct_trajectory_free(first);
+}
+
+/* A truth of a whole day, an estimate of a part of it: what is compared, and skipped, is the part. */
+static void test_truth_may_be_longer_than_the_log(void)
+{
+    ct_trajectory *truth = winding_path(1000, 1), *first = noisy(truth, 0.1, 0.1, 6);
+    memmove(first->stamp, first->stamp + 400, 101 * sizeof *first->stamp);
+    memmove(first->pose, first->pose + 400, 101 * sizeof *first->pose);
+    first->poses = 101;
+    ct_track_options o = ct_track_defaults();
+    residuals a = residuals_of(truth, first, first, &o);
+    CHECK(ct_sites_count(a.sites) == 101 && a.score.lost == 0 && a.score.covered == 1);
+    drop(&a);
+    o.skip_s = 2;
+    a = residuals_of(truth, first, first, &o);
+    CHECK(ct_sites_count(a.sites) == 81 && a.score.lost == 0);
+    first->poses = 50; /* a later run that stops early loses the rest */
+    double r[3 * 81];
+    ct_err err = {0};
+    CHECK_OK(ct_sites_residuals(a.sites, first, r, &a.score, &err), err);
+    CHECK(a.score.lost == 51);
     drop(&a);
     ct_trajectory_free(truth);
     ct_trajectory_free(first);
@@ -415,6 +444,7 @@ int main(void)
     RUN(test_motions_that_leave_the_loss_alone);
     RUN(test_lost_poses_count_as_the_penalty);
     RUN(test_sites_where_the_first_estimate_has_none);
+    RUN(test_truth_may_be_longer_than_the_log);
     RUN(test_without_times_poses_are_compared_by_number);
     RUN(test_half_the_squares_are_the_kernels);
     RUN(test_relative_residuals_are_differences_of_motions);

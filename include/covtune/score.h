@@ -200,7 +200,9 @@ typedef struct {
     ct_alignment  align;
     double        gap_s;       /* largest gap of truth and estimate that is interpolated: 0.5                   */
     double        offset_s;    /* added to the stamps of the estimate                                           */
-    double        skip_s;      /* at the beginning of the truth: not compared                                   */
+    double        skip_s;      /* after both have begun: not compared                                           */
+    int           whole;       /* 1: the truth before the first estimate's beginning and after its end counts too: 0.
+                                  One truth may be that of several logs, and longer than each                   */
 } ct_track_options;
 
 ct_track_options ct_track_defaults(void);
@@ -209,7 +211,7 @@ int              ct_track_loss_find(const char *name); /* a ct_track_loss, or -1
 
 /* The times of one log at which estimates are compared with the truth. They are fixed, so that residual vectors of
  * different runs agree entry by entry: the stamps of the first estimate that the truth covers, and, where the first
- * estimate lacks more than gap_s of the truth, the truth's own stamps at the estimate's median rate. Without times both
+ * estimate has a gap of more than gap_s, the truth's own stamps at the estimate's median rate. Without times both
  * must have the same number of poses (CT_E_ARGUMENT); a later estimate that is shorter loses the rest. */
 typedef struct ct_sites ct_sites;
 

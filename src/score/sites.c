@@ -108,29 +108,41 @@ static void fill_stretch(ct_sites *s, const ct_trajectory *truth, int64_t *g, ct
     }
 }
 
+/* What is compared begins skip_s after both have begun. */
+static ct_ns begin_of(const ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first)
+{
+    const ct_ns a = truth->stamp[0], b = ct__stamp_plus(first->stamp[0], s->options.offset_s);
+    return ct__stamp_plus(s->options.whole ? a : CT_MAX(a, b), s->options.skip_s);
+}
+
 /* Sites in the order of time: stamps of the estimate that the truth covers, and of the truth where the estimate has a
- * gap. */
+ * gap; before its beginning and after its end only with `whole`. */
 static void choose_times(ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first, double step_s)
 {
     const double gap_s = fmax(s->options.gap_s, 1.5 * step_s), offset_s = s->options.offset_s;
-    const ct_ns begin = ct__stamp_plus(truth->stamp[0], s->options.skip_s);
-    ct__cursor cursor = {truth, 0};
-    int64_t g = 0;
-    ct_ns last = begin;
-    int closed = 0; /* is `last` a stamp of the estimate? */
+    const ct_ns  begin = begin_of(s, truth, first);
+    ct__cursor   cursor = {truth, 0};
+    int64_t      g = 0;
+    ct_ns        last = begin;
+    int          closed = 0;                     /* is `last` a stamp of the estimate? */
+    int          inside = s->options.whole != 0; /* has the estimate begun?            */
     for (int64_t i = 0; i < first->poses; i++) {
         const ct_ns t = ct__stamp_plus(first->stamp[i], offset_s);
-        ct_se3 pose;
-        if (t < begin) continue;
-        if (ct__seconds(last, t) > gap_s) fill_stretch(s, truth, &g, last, t, closed, step_s);
-        if (ct__cursor_at(&cursor, t, s->options.gap_s, &pose, NULL) && (s->count == 0 || s->stamp[s->count - 1] < t))
-            add_site(s, t, pose);
-        last = t;
-        closed = 1;
-        while (g < truth->poses && truth->stamp[g] <= t) g++;
+        ct_se3      pose;
+        if (t >= begin) {
+            if (inside && ct__seconds(last, t) > gap_s) fill_stretch(s, truth, &g, last, t, closed, step_s);
+            if (ct__cursor_at(&cursor, t, s->options.gap_s, &pose, NULL) &&
+                (s->count == 0 || s->stamp[s->count - 1] < t))
+                add_site(s, t, pose);
+            last = t;
+            closed = 1;
+            while (g < truth->poses && truth->stamp[g] <= t) g++;
+        }
+        inside = 1;
     }
     const ct_ns end = truth->stamp[truth->poses - 1];
-    if (last < end && ct__seconds(last, end) > gap_s) fill_stretch(s, truth, &g, last, INT64_MAX, closed, step_s);
+    if (s->options.whole && last < end && ct__seconds(last, end) > gap_s)
+        fill_stretch(s, truth, &g, last, INT64_MAX, closed, step_s);
 }
 
 /* ---- choice ---- */
@@ -138,7 +150,7 @@ static void choose_times(ct_sites *s, const ct_trajectory *truth, const ct_traje
 /* Does any pose of the first estimate lie in the time of the truth that is compared? */
 static int overlaps(const ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first)
 {
-    const ct_ns begin = ct__stamp_plus(truth->stamp[0], s->options.skip_s), end = truth->stamp[truth->poses - 1];
+    const ct_ns begin = begin_of(s, truth, first), end = truth->stamp[truth->poses - 1];
     const ct_ns a = ct__stamp_plus(first->stamp[0], s->options.offset_s);
     const ct_ns b = ct__stamp_plus(first->stamp[first->poses - 1], s->options.offset_s);
     return begin <= end && a <= end && b >= begin;
