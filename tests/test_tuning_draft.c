@@ -156,7 +156,8 @@ static void test_names_are_those_of_the_lists(void)
 {
     for (int i = 0; i < CT_QUANTITY_COUNT; i++) CHECK(ct_quantity_find(ct_quantity_name((ct_quantity)i)) == i);
     CHECK(ct_quantity_find("speed") == -1);
-    for (int i = 0; i < CT_TUNE_METHOD_COUNT; i++) CHECK(ct_tune_method_find(ct_tune_method_name((ct_tune_method)i)) == i);
+    for (int i = 0; i < CT_TUNE_METHOD_COUNT; i++)
+        CHECK(ct_tune_method_find(ct_tune_method_name((ct_tune_method)i)) == i);
     for (int i = 0; i < CT_TUNE_STOP_COUNT; i++) CHECK(strlen(ct_tune_stop_meaning((ct_tune_stop)i)) > 5);
 }
 

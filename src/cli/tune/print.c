@@ -132,7 +132,8 @@ static void print_accuracy(const tune_job *job, int test)
     if (count)
         cli_row(test ? "test logs" : "training", "%.4g -> %.4g m (%.3f)%s, root mean square over %d log%s", before,
                 after, after / before, rotation, count, CLI_S(count));
-    if (lost[0] + lost[1]) cli_row("", "%d of %d logs failed before, %d after", lost[0], logs, lost[1]);
+    if (lost[0] + lost[1] && r->stop != CT_TUNE_STOP_CANCELLED) /* else some were not run */
+        cli_row("", "%d of %d logs failed before, %d after", lost[0], logs, lost[1]);
 }
 
 /* ---- runs ---- */

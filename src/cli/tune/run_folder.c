@@ -149,6 +149,7 @@ void tune_folder_free(tune_job *job)
                            job->failures, job->report,  job->estimates, job->trajectories};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) free(paths[i]);
     if (job->lines) fclose(job->lines);
+    free(job->text.text);
     if (job->folder == held) held = NULL;
     ct_run_folder_free(job->folder); /* unlocks */
 }

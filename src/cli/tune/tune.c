@@ -120,8 +120,8 @@ static ct_status open_queue(const tune_request *request, tune_job *job, ct_err *
 static ct_status tune(const cli_io *io, const tune_request *request, tune_job *job, ct_err *err)
 {
     ct_status status = open_queue(request, job, err);
-    if (status == CT_OK) status = tune_history_open(job, err);
     if (status != CT_OK) return status;
+    tune_history_open(job);
     job->bar = cli_progress_new(io, 1);
     job->io = io;
     job->options.progress = watch;

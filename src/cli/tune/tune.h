@@ -41,7 +41,8 @@ typedef struct {
     char                  *estimates, *trajectories;
     int                    no_files; /* best/ would be empty: no file has a parameter                    */
     double                 best_loss, best_s;  /* of what best/ has, and when it was written; 0: not yet */
-    FILE                  *lines;      /* of history.csv                            */
+    FILE                  *lines;      /* of history.csv; NULL: not begun           */
+    cli_buffer             text;       /* lines that are not in the file yet        */
     int64_t                line;       /* runs written there                        */
     tune_failure           failure[CT_TUNE_END_COUNT];
     cli_progress           bar;
@@ -56,7 +57,7 @@ ct_status tune_close_folder(tune_job *job, const json_t *summary, ct_err *err);
 void      tune_folder_free(tune_job *job);
 
 /* history.c */
-ct_status tune_history_open(tune_job *job, ct_err *err);
+void      tune_history_open(tune_job *job);
 void      tune_history_add(tune_job *job, const ct_tune_progress *progress);
 ct_status tune_history_close(tune_job *job, ct_err *err);
 
