@@ -174,8 +174,8 @@ static int prepare(supervisor *s)
     return 1;
 }
 
-/* In the child of vfork, which shares memory with the supervisor until it executes the program. */
-static void execute(supervisor *s, const int stdio[3])
+/* In the child of vfork, which shares memory with the supervisor until it executes the program. Returns what failed. */
+static int execute(const supervisor *s, const int stdio[3])
 {
     static const struct rlimit no_core = {0};
     sigset_t                   none;
@@ -192,24 +192,52 @@ static void execute(supervisor *s, const int stdio[3])
 #else
     (void)above;
 #endif
-    s->end.step = CT__STEP_PROCESS;
     for (int i = 0; i < 3; i++)
-        if (dup2(stdio[i], i) < 0) return;
+        if (dup2(stdio[i], i) < 0) return CT__STEP_PROCESS;
     setrlimit(RLIMIT_CORE, &no_core);
     if (s->start.niceness) setpriority(PRIO_PROCESS, 0, s->start.niceness);
-    s->end.step = CT__STEP_FOLDER;
-    if (chdir(s->text)) return;
+    if (chdir(s->text)) return CT__STEP_FOLDER;
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    s->end.step = CT__STEP_EXECUTE;
     execve(s->text + strlen(s->text) + 1, s->vector, s->vector + s->start.arguments + 1);
+    return CT__STEP_EXECUTE;
 }
 
 static void close_pair(int pair[2])
 {
     for (int i = 0; i < 2; i++)
         if (pair[i] >= 0) close(pair[i]);
+}
+
+/* The program in a process of its own. 0: end.step and end.code say why not; they come through a pipe that executing
+ * closes, so that it does not matter whether memory is shared. */
+static int launch(supervisor *s, const int stdio[3])
+{
+    int word[2] = {CT__STEP_PROCESS, 0}, failure[2];
+    if (pipe2(failure, O_CLOEXEC)) {
+        s->end.code = errno;
+        return 0;
+    }
+    s->program = vfork();
+    if (s->program == 0) {
+        const int said[2] = {execute(s, stdio), errno};
+        (void)!write(failure[1], said, sizeof said);
+        _exit(127);
+    }
+    if (s->program < 0) word[1] = errno;
+    close(failure[1]);
+    ssize_t n = 0;
+    while (s->program > 0 && (n = read(failure[0], word, sizeof word)) < 0 && errno == EINTR) {}
+    close(failure[0]);
+    if (s->program > 0 && n != sizeof word) {
+        s->end.step = 0;
+        return 1;
+    }
+    if (s->program > 0) (void)waitpid(s->program, NULL, 0);
+    s->end.step = word[0];
+    s->end.code = word[1];
+    return 0;
 }
 
 /* Start the program. On failure end.code is errno. */
@@ -228,15 +256,7 @@ static int start(supervisor *s)
     const int stdio[3] = {s->in >= 0 ? s->in : null, s->out >= 0 ? s->out : out[1], err[1]};
     s->began = now();
     s->stop_at = 0;
-    volatile int why = 0;
-    s->program = vfork();
-    if (s->program == 0) {
-        execute(s, stdio);
-        why = errno;
-        _exit(127);
-    }
-    if (s->program < 0) why = errno;
-    else if (!why) s->end.step = 0;
+    const int started = launch(s, stdio);
     close(null);
     if (s->in >= 0) close(s->in);
     if (s->out >= 0) close(s->out);
@@ -247,9 +267,7 @@ static int start(supervisor *s)
     s->stderr_kept.fd = err[0];
     if (out[0] >= 0) fcntl(out[0], F_SETFL, O_NONBLOCK);
     fcntl(err[0], F_SETFL, O_NONBLOCK);
-    if (s->program > 0 && why) (void)waitpid(s->program, NULL, 0);
-    s->end.code = why;
-    return !why;
+    return started;
 }
 
 /* ---- Watching --------------------------------------------------------------------------------- */
