@@ -188,6 +188,9 @@ typedef struct {
 } ct_tune_progress;
 typedef int (*ct_tune_progress_fn)(void *user, const ct_tune_progress *progress);
 
+/* The loss of a point is the mean over training logs of half the mean square of their residuals: every log counts
+ * alike, whatever its length. With a prior w the method's minimum p is followed by that of
+ *     loss + w / 2 loss(p) |x|^2,   x the log variances (of linear numbers eighths of their range) from the start. */
 typedef struct {
     ct_tune_method method;
     int64_t  points;   /* parameter values to try, at most (each is a run of every training log); 0: the method's own */
