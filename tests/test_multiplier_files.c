@@ -43,8 +43,8 @@ static void test_refusals_of_files_name_the_line(void)
                   "t.txt:6: expected multiplier= and a finite number, found \"multiplier=two\"");
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, LINE("2", "multiplier=0"),
                   "t.txt:6: factor 0 (point_se2_r2): its covariance must be 1e-12 to 1e+12 times its model's, not 0");
-    CHECK_MESSAGE(CT_FORMAT_COVTUNE, LINE("3", ""),
-                  "t.txt:1: the file is of version \"3\"; this covtune reads versions 1 to 2");
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, LINE("4", ""),
+                  "t.txt:1: the file is of version \"4\"; this covtune reads versions 1 to 3");
 #undef LINE
 }
 

@@ -217,10 +217,10 @@ static void test_every_mistake_is_named_with_its_line(void)
 #define BAD(line, words)                                                                                               \
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, HEAD "noise n isotropic 1 1\nvar a R1 1\nvar p SE2 0 0 0\n" line "\n",            \
                   "t.txt:5: " words)
-    CHECK_MESSAGE(CT_FORMAT_COVTUNE, "", "t.txt: the first line must be \"covtune-sequence 2\"");
-    CHECK_MESSAGE(CT_FORMAT_COVTUNE, "VERTEX_SE2 0 0 0 0", "t.txt:1: the first line must be \"covtune-sequence 2\"");
-    CHECK_MESSAGE(CT_FORMAT_COVTUNE, "covtune-sequence 3",
-                  "t.txt:1: the file is of version \"3\"; this covtune reads versions 1 to 2");
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, "", "t.txt: the first line must be \"covtune-sequence 3\"");
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, "VERTEX_SE2 0 0 0 0", "t.txt:1: the first line must be \"covtune-sequence 3\"");
+    CHECK_MESSAGE(CT_FORMAT_COVTUNE, "covtune-sequence 4",
+                  "t.txt:1: the file is of version \"4\"; this covtune reads versions 1 to 3");
     BAD("vertex a", "expected recording, truth_sigma, noise, shape, var, truth or factor, found \"vertex\"");
     BAD("noise m", "noise needs 3 words: name, kind and variances, found 1");
     BAD("noise m diag 1", "expected isotropic, diagonal or full, found \"diag\"");

@@ -271,6 +271,24 @@ ct_status ct_graph_set_noise(ct_graph *graph, int32_t f, int32_t noise, ct_err *
 #define CT_MULTIPLIER_MAX 1e12
 ct_status ct_graph_set_multiplier(ct_graph *graph, int32_t f, double m, ct_err *err);
 
+/* Features: numbers that describe the situation of a measurement (range, speed, satellites, inliers), in named columns.
+ * A noise model may be a function of them (function.h); a constant one ignores them. set_feature gives factors (NULL:
+ * the factors 0 .. count - 1) a value each in the column of that name, which is made if there is none; others keep
+ * theirs. CT_E_ARGUMENT, and nothing changes: no such factor, a value that is not finite or beyond 1e100 in size (leave
+ * out what is unknown), a name that is not 1 to 31 letters, digits and _ . - or that files use otherwise ("multiplier",
+ * "shape"), or more than CT_FEATURES_MAX columns. */
+#define CT_FEATURES_MAX     64
+#define CT_FEATURE_NAME_MAX 31
+ct_status ct_graph_set_feature(ct_graph *graph, const char *name, int64_t count, const int32_t factor[],
+                               const double value[], ct_err *err);
+int         ct_graph_features(const ct_graph *graph);                       /* columns   */
+const char *ct_graph_feature_name(const ct_graph *graph, int column);       /* NULL: none */
+int         ct_graph_find_feature(const ct_graph *graph, const char *name); /* -1: none  */
+/* The value of factor f in a column; NaN: it has none. */
+double ct_graph_feature(const ct_graph *graph, int32_t f, int column);
+/* A column as an array of ct_graph_factors numbers, NaN where a factor has none. */
+void ct_graph_describe_feature(const ct_graph *graph, int column, double value[]);
+
 /* Measure poses as GTSAM's default build does, to compare numbers with it. prior_se2, prior_se3, between_se2 and
  * between_se3 are replaced by their gtsam_ counterparts; other models stay. Solvers then end where GTSAM does, which is
  * near the minimum, not at it: docs/gtsam.md. CT_E_UNSUPPORTED, and nothing changes, if the graph has prior_so3 or

@@ -291,6 +291,26 @@ class Graph(Handle):
         for f, value in zip(number, m):
             call("ct_graph_set_multiplier", self._pointer, int(f), float(value))
 
+    def set_feature(self, name: str, values: Any, factors: Any = None) -> None:
+        """Give factors (all of them by default) a number each in the column `name`: range, speed, satellites. Noise
+        models may depend on them."""
+        self._idle()
+        v = doubles(values, (None,), f"feature {name}")
+        number = None if factors is None else indices(factors, (None,), "factors")
+        if number is not None and len(number) != len(v):
+            raise ArgumentError(f"feature {name}: {len(v)} values for {len(number)} factors")
+        call("ct_graph_set_feature", self._pointer, encode(name, "a feature"), len(v),
+             None if number is None else address(number), address(v))
+
+    def features(self) -> dict[str, np.ndarray]:
+        """All features by name: arrays with a number for each factor, NaN where it has none."""
+        out = {}
+        for column in range(lib.ct_graph_features(self._pointer)):
+            value = np.empty(self.factors)
+            lib.ct_graph_describe_feature(self._pointer, column, address(value))
+            out[lib.ct_graph_feature_name(self._pointer, column).decode()] = value
+        return out
+
     # ---- estimates
 
     def solve(self, noise: Noise | None = None, *, method: str = "lm", max_iterations: int | None = None,

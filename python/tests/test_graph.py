@@ -74,6 +74,23 @@ class Graphs(unittest.TestCase):
         self.assertAlmostEqual(total / graph.error(), 1, places=12)
         self.assertEqual([b.model for b in graph.evaluate()], ["prior_se2", "between_se2"])
 
+    def test_features_are_columns_by_factor(self):
+        noise = ct.Noise()
+        noise.add("odom", sigma=[1, 1, 1])
+        graph = ct.Graph(noise)
+        x = graph.add_variables("SE2", np.zeros((3, 3)))
+        f = graph.add_between(x[:-1], x[1:], np.ones((2, 3)), "odom")
+        graph.set_feature("speed", [1.5, 2.5])
+        graph.set_feature("turn", [0.25], f[1:])
+        columns = graph.features()
+        self.assertEqual(list(columns), ["speed", "turn"])
+        np.testing.assert_array_equal(columns["speed"], [1.5, 2.5])
+        np.testing.assert_array_equal(columns["turn"], [np.nan, 0.25])
+        with self.assertRaisesRegex(ct.ArgumentError, "feature turn of factor 0 is nan"):
+            graph.set_feature("turn", [np.nan], [0])
+        with self.assertRaisesRegex(ct.ArgumentError, "2 values for 1 factors"):
+            graph.set_feature("turn", [1, 2], [0])
+
     def test_rotations_in_space_keep_their_fields(self):
         graph = ct.Graph()
         pose = [[1, 2, 3, 0, 0, 2, 2]]

@@ -11,11 +11,12 @@
  *   truth  x0 0 0 0.01 known=x,y                       optional: the known coordinates
  *   factor between_se2 odom@0 x0 x1 1 0 0.1            type, noise model, variables, measurement
  *   factor between_se2 odom@0 x1 x2 multiplier=2.5 3 0 0   its covariance: 2.5 times the model's (version 2)
+ *   factor position_se2 gps x2 hdop=1.4 sats=7 3 4     its features (version 3)
  *
  * Names are single words, defined before use. A planar rotation is an angle, or, if no angle reads back to the same
  * bits, the pair cos,sin as one word. Optional parts of a measurement (ct_factor_ops) are omitted if they are the
- * identity. Written files read back to the bit. A file is of version 2 if it has something that version 1 has not;
- * others are written as version 1, which older programs read. */
+ * identity. Written files read back to the bit. A file has the lowest
+ * version that has all that is in it, so that older programs read what they can. */
 #include "data/data.h"
 #include "graph/graph.h"
 
@@ -23,7 +24,7 @@
 #include <math.h>
 
 #define MAGIC      "covtune-sequence"
-#define VERSION    2
+#define VERSION    3
 #define MULTIPLIER "multiplier="
 
 /* ---- elements, with pairs for angles ---- */
@@ -76,16 +77,17 @@ static void write_element(const ct__out *out, ct_kind kind, const double *x)
 
 /* ---- of the whole sequence ---- */
 
-/* A word or line that version 1 has not. */
-static ct_status need_version_2(const ct__build *b, const char *what)
+/* A word or line that versions before have not. */
+static ct_status need_version(const ct__build *b, int version, const char *what)
 {
-    if (b->version >= 2) return CT_OK;
-    return ct__lines_bad(&b->in, "%s is of version 2; the first line must then be \"" MAGIC " 2\"", what);
+    if (b->version >= version) return CT_OK;
+    return ct__lines_bad(&b->in, "%s is of version %d; the first line must then be \"" MAGIC " %d\"", what, version,
+                         version);
 }
 
 static ct_status read_recording(ct__build *b)
 {
-    CT_TRY(need_version_2(b, "recording"));
+    CT_TRY(need_version(b, 2, "recording"));
     CT_TRY(ct__word_need(&b->in, 1, 1, "name"));
     CT_TRY(ct__word_end(&b->in, 2));
     if (b->seq->recording) return ct__lines_bad(&b->in, "a second recording; the first is %s", b->seq->recording);
@@ -97,7 +99,7 @@ static ct_status read_recording(ct__build *b)
 static ct_status read_truth_sigma(ct__build *b)
 {
     double *sigma = b->seq->truth_sigma;
-    CT_TRY(need_version_2(b, "truth_sigma"));
+    CT_TRY(need_version(b, 2, "truth_sigma"));
     CT_TRY(ct__word_need(&b->in, 1, 1, "sigma"));
     if (sigma[0] != 0 || sigma[1] != 0) return ct__lines_bad(&b->in, "a second truth_sigma");
     const int words = b->in.words > 2 ? 2 : 1;
@@ -328,7 +330,7 @@ static ct_status read_multiplier(ct__build *b, int *w, double *m)
     char quote[CT__QUOTE_MAX];
     *m = 1;
     if (*w >= b->in.words || strncmp(b->in.word[*w], MULTIPLIER, strlen(MULTIPLIER))) return CT_OK;
-    CT_TRY(need_version_2(b, MULTIPLIER));
+    CT_TRY(need_version(b, 2, MULTIPLIER));
     if (!ct__is_number(b->in.word[*w] + strlen(MULTIPLIER), m))
         return ct__lines_bad(&b->in, "expected " MULTIPLIER " and a finite number, found %s",
                              ct__quote(b->in.word[*w], quote));
@@ -336,8 +338,47 @@ static ct_status read_multiplier(ct__build *b, int *w, double *m)
     return CT_OK;
 }
 
+typedef struct {
+    int    count;
+    char   name[CT_FEATURES_MAX][CT_FEATURE_NAME_MAX + 1];
+    double value[CT_FEATURES_MAX];
+} features;
+
+/* hdop=1.4 sats=7 from word *w on, as far as there are such words. */
+static ct_status read_features(ct__build *b, int *w, features *to)
+{
+    char        quote[CT__QUOTE_MAX];
+    const char *sign;
+    for (to->count = 0; *w < b->in.words && (sign = strchr(b->in.word[*w], '=')) != NULL; ++*w, to->count++) {
+        const char  *word = b->in.word[*w];
+        const size_t n = (size_t)(sign - word);
+        CT_TRY(need_version(b, 3, "a feature, NAME=NUMBER,"));
+        if (to->count == CT_FEATURES_MAX)
+            return ct__lines_bad(&b->in, "more than %d features of one factor", CT_FEATURES_MAX);
+        char *name = to->name[to->count];
+        snprintf(name, sizeof to->name[0], "%.*s", (int)CT_MIN(n, sizeof to->name[0] - 1), word);
+        const char *why = n >= sizeof to->name[0] ? "has more than 31 characters" : ct__feature_name_invalid(name);
+        if (why) return ct__lines_bad(&b->in, "feature %s: its name %s", ct__quote(word, quote), why);
+        for (int i = 0; i < to->count; i++)
+            if (!strcmp(to->name[i], name)) return ct__lines_bad(&b->in, "feature %s is given twice", name);
+        if (!ct__is_number(sign + 1, &to->value[to->count]))
+            return ct__lines_bad(&b->in, "expected feature %s= and a finite number, found %s", name,
+                                 ct__quote(word, quote));
+    }
+    return CT_OK;
+}
+
+static ct_status set_features(ct__build *b, int32_t f, const features *from)
+{
+    for (int i = 0; i < from->count; i++)
+        CT_TRY(ct__lines_place(
+            &b->in, ct_graph_set_feature(b->seq->graph, from->name[i], 1, &f, &from->value[i], b->in.err)));
+    return CT_OK;
+}
+
 static ct_status read_factor(ct__build *b)
 {
+    features        given;
     char            quote[CT__QUOTE_MAX];
     int32_t         var[CT_ARITY_MAX];
     double          z[CT_FIELDS_MAX * CT_SIZE_MAX];
@@ -357,10 +398,12 @@ static ct_status read_factor(ct__build *b)
     int w = 3 + ops->arity;
     if (ops->shaped) CT_TRY(ct__shape_word(b, w++, ops, &shape));
     CT_TRY(read_multiplier(b, &w, &multiplier));
+    CT_TRY(read_features(b, &w, &given));
     CT_TRY(read_measurement(b, w, ops, z));
     CT_TRY(ct__lines_place(&b->in, ct_graph_add_factor(b->seq->graph, ops, var, z, shape, noise, b->in.err)));
     const int32_t added = ct_graph_factors(b->seq->graph) - 1;
-    return ct__lines_place(&b->in, ct_graph_set_multiplier(b->seq->graph, added, multiplier, b->in.err));
+    CT_TRY(ct__lines_place(&b->in, ct_graph_set_multiplier(b->seq->graph, added, multiplier, b->in.err)));
+    return set_features(b, added, &given);
 }
 
 /* The sequence's name of a factor's shape, or NULL. */
@@ -386,6 +429,10 @@ static ct_status write_factor(ct__out *out, int32_t index)
     for (int i = 0; i < f.ops->arity; i++) fprintf(out->file, " %s", ct__names_get(&g->names, f.var[i]));
     if (shape) fprintf(out->file, " shape=%s", shape);
     if (f.multiplier != 1) fprintf(out->file, " " MULTIPLIER "%s", ct__format_double(f.multiplier, m));
+    for (int c = 0; c < ct_graph_features(g); c++) {
+        const double value = ct_graph_feature(g, index, c);
+        if (!isnan(value)) fprintf(out->file, " %s=%s", ct_graph_feature_name(g, c), ct__format_double(value, m));
+    }
     const double *part[CT_FIELDS_MAX] = {f.z};
     int           parts = f.ops->fields;
     for (int i = 1; i < parts; i++) part[i] = part[i - 1] + ct_kind_size(f.ops->field[i - 1]);
@@ -453,6 +500,7 @@ static ct_status check_names(const ct__out *out)
 /* The lowest version that holds the sequence. */
 static int version_of(const ct_sequence *seq)
 {
+    if (ct_graph_features(seq->graph)) return 3;
     if (seq->recording || seq->truth_sigma[0] != 0 || seq->truth_sigma[1] != 0) return 2;
     for (int32_t f = 0; f < seq->graph->factors; f++)
         if (seq->graph->factor[f].multiplier != 1) return 2;

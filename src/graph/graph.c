@@ -25,6 +25,7 @@ void ct_graph_free(ct_graph *g)
     free(g->var_pool);
     free(g->z_pool);
     free(g->noise_use);
+    ct__graph_free_features(g);
     free(g);
 }
 
@@ -43,7 +44,9 @@ ct_status ct__graph_copy_without(const ct_graph *graph, const uint8_t *left_out,
         const ct_factor k = ct_graph_factor(graph, f);
         if (left_out && left_out[f]) continue;
         status = ct_graph_add_factor(g, k.ops, k.var, k.z, k.context, k.noise, err);
-        if (status == CT_OK) g->factor[g->factors - 1].multiplier = k.multiplier;
+        if (status != CT_OK) break;
+        g->factor[g->factors - 1].multiplier = k.multiplier;
+        status = ct__graph_copy_features(g, g->factors - 1, graph, f, err);
     }
     if (status != CT_OK) {
         ct_graph_free(g);

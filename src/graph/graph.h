@@ -19,6 +19,11 @@ typedef struct {
     int32_t factors, rows; /* number of factors; rows of each */
 } ct__noise_use;
 
+typedef struct {
+    double *value; /* by factor; NaN: none */
+    int64_t count, capacity;
+} ct__feature_column;
+
 struct ct_graph {
     ct__names names;
     /* variables */
@@ -39,6 +44,11 @@ struct ct_graph {
     /* per noise model: its factors */
     ct__noise_use *noise_use;
     int64_t        noise_count, noise_capacity;
+    /* features: columns, each as long as the last factor that has a value in it requires */
+    ct__names            feature_names;
+    ct__feature_column  *feature;
+    int64_t              feature_capacity;
+    int64_t              feature_changes; /* how often a value was set: for caches of what depends on them */
 };
 
 /* Length of a variable's name without the number at its end: 1 for "x17". Variables with the same
@@ -52,6 +62,12 @@ static inline size_t ct__body_name_length(const char *name)
 
 /* ct_graph_copy without the factors f with left_out[f]; NULL: with all. */
 ct_status ct__graph_copy_without(const ct_graph *graph, const uint8_t *left_out, ct_graph **out, ct_err *err);
+
+/* Why a text is no name of a feature, or NULL. */
+const char *ct__feature_name_invalid(const char *name);
+void        ct__graph_free_features(ct_graph *graph);
+/* Factor `to` of g takes the features of factor `from` of another graph. */
+ct_status   ct__graph_copy_features(ct_graph *g, int32_t to, const ct_graph *other, int32_t from, ct_err *err);
 
 /* The reason why the description of a model is invalid, or NULL. Its name is not checked. */
 const char *ct__factor_inconsistent(const ct_factor_ops *ops);

@@ -22,6 +22,11 @@ static uint64_t add_sequence(uint64_t h, const ct_sequence *seq)
         h = ct__digest(h, &last->kind, sizeof last->kind);
         h = ct__digest(h, last->number, (size_t)last->count * sizeof *last->number);
     }
+    for (int c = 0; c < ct_graph_features(g); c++) {
+        const char *name = ct_graph_feature_name(g, c);
+        h = ct__digest(h, name, strlen(name));
+        h = ct__digest(h, g->feature[c].value, (size_t)g->feature[c].count * sizeof *g->feature[c].value);
+    }
     if (seq->truth) h = ct__digest(h, seq->truth, (size_t)g->size * sizeof *seq->truth);
     if (seq->truth) h = ct__digest(h, seq->known, (size_t)g->variables * sizeof *seq->known);
     if (seq->recording) h = ct__digest(h, seq->recording, strlen(seq->recording));

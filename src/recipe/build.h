@@ -117,6 +117,7 @@ typedef struct {
     double  value[6];  /* measurement in rows; velocities: body twist, per s                               */
     double  twist[6];  /* motion from the record before to this one (increments, poses), per s             */
     double  regime;    /* value of the regime's expression; NaN: none                                      */
+    double  feature[CT__SENSOR_FEATURES_MAX]; /* by expression; NaN: none                                   */
     int32_t target;    /* point or body; -1: none                                                          */
 } ct__sample;
 
@@ -148,7 +149,7 @@ typedef struct {
     ct_se3  mount, frame;     /* mount: of the sensor on the body                     */
     int     has_mount, has_frame, mount_in_space;
     /* places of selected values */
-    int32_t place[CT__ROLE_COUNT][CT__PLACES], where, id;
+    int32_t place[CT__ROLE_COUNT][CT__PLACES], where, id, feature[CT__SENSOR_FEATURES_MAX];
     /* the last two records: cur is before or at the present, next after it */
     ct__sample cur, next;
     int     has_cur, has_next, ended;
@@ -162,6 +163,7 @@ typedef struct {
     double  length_m, turn_rad, sum[6]; /* sum: of velocity times duration */
     ct_ns   covered_from;     /* motion is known from here on without a gap */
     double  step_regime;      /* of the record in force */
+    double  feature_sum[CT__SENSOR_FEATURES_MAX], feature_s[CT__SENSOR_FEATURES_MAX]; /* value times time, time */
     double  regime_of;        /* the last regime that was asked for, and its noise model */
     int32_t regime_model;
     ct__ids ids;              /* of bodies */
@@ -301,7 +303,7 @@ typedef struct {
     int32_t channel;
     ct_ns   stamp;      /* of the record */
     ct_se3  pose;
-    double  regime;
+    double  regime, feature[CT__SENSOR_FEATURES_MAX];
     ct__end end[2];
     int     gone;       /* 1: it is a factor, or was dropped */
 } ct__relative;
@@ -312,6 +314,20 @@ typedef struct {
     int64_t relative;
     int     end;
 } ct__visit;
+
+/* ---- features: build_features.c ---- */
+
+int         ct__sensor_features(const ct__recipe_sensor *s); /* expressions, then those of motion */
+const char *ct__sensor_feature(const ct__recipe_sensor *s, int i);
+ct_status   ct__features_select(const ct__import *imp, ct__channel *c, ct_source *source);
+/* Values of a record; NaN: it has none. */
+void ct__features_of_record(const ct__channel *c, const ct_record *record, double value[CT__SENSOR_FEATURES_MAX]);
+/* The record in force was in force for dt seconds of the present step. */
+void ct__features_advance(ct__channel *c, const double value[CT__SENSOR_FEATURES_MAX], double dt);
+/* Means over the step, then speed, turn rate and duration. */
+void ct__features_of_step(const ct__channel *c, double dt, double value[CT__SENSOR_FEATURES_MAX]);
+/* Give factor f of a graph the features of a sensor that are numbers. */
+ct_status ct__features_put(ct_graph *graph, int32_t f, const ct__recipe_sensor *s, const double value[], ct_err *err);
 
 /* ---- motion: build_motion.c ---- */
 
@@ -372,6 +388,7 @@ typedef struct {
     int32_t noise, sensor;
     double  multiplier;
     int64_t z;          /* place of its numbers */
+    int64_t feature;    /* place of its features, as many as its sensor has; -1: none */
 } ct__factor_row;
 
 typedef struct {
@@ -407,6 +424,8 @@ ct_status ct__open_add_state(ct__import *imp, ct__open *open, const ct__state_ro
 /* z: ct_factor_z_size numbers; var: states, or points as -1 - number (ct__open_point). */
 ct_status ct__open_add_factor(ct__import *imp, ct__open *open, const ct_factor_ops *ops, const int32_t var[],
                               const double z[], int32_t sensor, int32_t noise, double multiplier);
+/* Features of the last factor of the sequence, as many as its sensor has. */
+ct_status ct__open_add_features(ct__import *imp, ct__open *open, const double value[]);
 /* *number <- an unknown point of the sequence. needed: measurements that determine it. */
 ct_status ct__open_point(ct__import *imp, ct__open *open, int32_t section, int32_t point, int needed, int32_t *number);
 /* Make the sequence and give it to the sink; frees open. */

@@ -243,7 +243,7 @@ ct_status ct__channel_select(const ct__import *imp, ct__channel *c, ct_source *s
         for (int i = 0; i < list->count && i < CT__PLACES; i++)
             CT_TRY(ct__select(recipe, source, &list->item[i], &c->place[role][i], imp->err));
     }
-    return CT_OK;
+    return ct__features_select(imp, c, source);
 }
 
 /* ---- noise models ---- */

@@ -50,9 +50,10 @@ static ct_status find_model(const ct__import *imp, const ct__channel *c, const c
 }
 
 static ct_status add(ct__import *imp, const ct__channel *c, ct__open *open, const ct_factor_ops *ops,
-                     const int32_t var[], const numbers *n, int32_t noise, double multiplier)
+                     const int32_t var[], const numbers *n, int32_t noise, double multiplier, const double feature[])
 {
-    return ct__open_add_factor(imp, open, ops, var, n->z, c->number, noise, multiplier);
+    CT_TRY(ct__open_add_factor(imp, open, ops, var, n->z, c->number, noise, multiplier));
+    return ct__open_add_features(imp, open, feature);
 }
 
 /* ---- targets ---- */
@@ -142,7 +143,7 @@ static ct_status factor_of_target(ct__import *imp, const ct__pending *p, ct__ope
         CT_TRY(ct__open_point(imp, open, s->landmarks, p->sample.target, needed_for(imp, s->type), &number));
         var[1] = -1 - number;
     }
-    return add(imp, c, open, ops, var, &n, noise, 1);
+    return add(imp, c, open, ops, var, &n, noise, 1, p->sample.feature);
 }
 
 /* ---- one state ---- */
@@ -172,7 +173,7 @@ static ct_status factor_of_state(ct__import *imp, const ct__pending *p, ct__open
         put_translation(imp->kind, &n, sensor);
     }
     CT_TRY(find_model(imp, c, what, "", &ops));
-    return add(imp, c, open, ops, var, &n, noise, 1);
+    return add(imp, c, open, ops, var, &n, noise, 1, p->sample.feature);
 }
 
 ct_status ct__factor_of_pending(ct__import *imp, const ct__pending *p)
@@ -216,7 +217,7 @@ ct_status ct__factor_of_relative(ct__import *imp, ct__relative *r)
     put_pose(imp->kind, &n, z);
     CT_TRY(ct__channel_model(imp, c, r->regime, r->stamp, &noise));
     CT_TRY(find_model(imp, c, "between", "", &ops));
-    return add(imp, c, open, ops, var, &n, noise, 1);
+    return add(imp, c, open, ops, var, &n, noise, 1, r->feature);
 }
 
 /* ---- steps ---- */
@@ -230,7 +231,7 @@ static ct_status step_of(ct__import *imp, ct__channel *c, ct_ns t, double dt, ct
     const ct_factor_ops *ops;
     numbers n = {.n = 0};
     int32_t noise;
-    double multiplier = 1, mean[6], row[6];
+    double multiplier = 1, mean[6], row[6], feature[CT__SENSOR_FEATURES_MAX];
     if (velocity) {
         for (int i = 0; i < 6; i++) mean[i] = c->sum[i] / dt;
         ct__twist_rows(imp->kind, mean, row);
@@ -244,7 +245,8 @@ static ct_status step_of(ct__import *imp, ct__channel *c, ct_ns t, double dt, ct
     }
     CT_TRY(ct__channel_model(imp, c, c->step_regime, t - (ct_ns)llround(dt * 5e8), &noise)); /* amid the step */
     CT_TRY(find_model(imp, c, velocity ? "velocity" : "between", "", &ops));
-    return add(imp, c, open, ops, var, &n, noise, multiplier);
+    ct__features_of_step(c, dt, feature);
+    return add(imp, c, open, ops, var, &n, noise, multiplier, feature);
 }
 
 ct_status ct__factors_of_step(ct__import *imp, int32_t b, ct_ns t, ct__open *open, int32_t from, int32_t to)

@@ -38,6 +38,7 @@ static void advance_channel(const ct__import *imp, ct__channel *c, ct_ns from, c
     c->length_m += dt * sqrt(twist[3] * twist[3] + twist[4] * twist[4] + twist[5] * twist[5]);
     c->turn_rad += dt * sqrt(twist[0] * twist[0] + twist[1] * twist[1] + twist[2] * twist[2]);
     c->step_regime = c->motion == CT__MOTION_VELOCITY ? c->cur.regime : c->next.regime;
+    ct__features_advance(c, c->motion == CT__MOTION_VELOCITY ? c->cur.feature : c->next.feature, dt);
 }
 
 void ct__body_advance(ct__import *imp, int32_t b, ct_ns t)
@@ -57,6 +58,8 @@ void ct__body_restart(ct__import *imp, int32_t b)
         c->moved = ct_se3_normalize(ct_se3_identity());
         c->length_m = c->turn_rad = 0;
         memset(c->sum, 0, sizeof c->sum);
+        memset(c->feature_sum, 0, sizeof c->feature_sum);
+        memset(c->feature_s, 0, sizeof c->feature_s);
     }
 }
 

@@ -74,6 +74,7 @@ static ct_status take_record(ct__import *imp, int32_t channel, const ct_record *
         .regime = c->role[CT__ROLE_REGIME].count ? record->value[c->place[CT__ROLE_REGIME][0]] : NAN,
         .end = {{.body = c->body}, {.body = c->body}},
     };
+    ct__features_of_record(c, record, imp->relative[imp->relatives - 1].feature);
     *dropped = 0;
     CT_TRY(add_visit(imp, c->sensor->index, from, 0));
     return add_visit(imp, c->sensor->index, to, 1);

@@ -399,6 +399,7 @@ ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *reco
     if (*drop < 0) *drop = measure(imp, c, record, sample);
     if (*drop >= 0) return CT_OK;
     if (c->sensor && c->role[CT__ROLE_REGIME].count) sample->regime = value_at(c, record, CT__ROLE_REGIME, 0);
+    ct__features_of_record(c, record, sample->feature);
     if (!c->taken || stamp < c->first) c->first = stamp;
     if (!c->taken || stamp > c->last) c->last = stamp;
     c->last_stamp = stamp;

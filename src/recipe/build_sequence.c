@@ -61,9 +61,22 @@ ct_status ct__open_add_factor(ct__import *imp, ct__open *open, const ct_factor_o
                                                      .noise = noise,
                                                      .sensor = sensor,
                                                      .multiplier = multiplier,
-                                                     .z = open->numbers};
+                                                     .z = open->numbers,
+                                                     .feature = -1};
     open->numbers += n;
     if (ops->arity > 1 && var[1] < 0) open->seen[-1 - var[1]]++;
+    return CT_OK;
+}
+
+ct_status ct__open_add_features(ct__import *imp, ct__open *open, const double value[])
+{
+    ct__factor_row *f = &open->factor[open->factors - 1];
+    const int       n = ct__sensor_features(&imp->recipe->sensor[f->sensor]);
+    if (n == 0) return CT_OK;
+    CT_TRY(ct__grow(&open->z, &open->z_capacity, open->numbers + n, sizeof *open->z, "features", imp->err));
+    memcpy(open->z + open->numbers, value, (size_t)n * sizeof *value);
+    f->feature = open->numbers;
+    open->numbers += n;
     return CT_OK;
 }
 
@@ -152,6 +165,9 @@ static ct_status add_factors(completion *c)
         if (f->multiplier != 1)
             CT_TRY(
                 ct_graph_set_multiplier(c->seq->graph, ct_graph_factors(c->seq->graph) - 1, f->multiplier, imp->err));
+        if (f->feature >= 0)
+            CT_TRY(ct__features_put(c->seq->graph, ct_graph_factors(c->seq->graph) - 1, &imp->recipe->sensor[f->sensor],
+                                    c->open->z + f->feature, imp->err));
         c->absolute |= f->ops->absolute;
     }
     return CT_OK;

@@ -93,6 +93,14 @@ typedef struct {
     const char *name;
 } ct__recipe_interval;
 
+#define CT__SENSOR_FEATURES_MAX 16
+#define CT__MOTION_FEATURES     "speed turn_rate duration" /* of a step of odometry: m/s, rad/s, s */
+
+typedef struct {
+    const char *name;
+    ct__words   value; /* expression */
+} ct__recipe_feature;
+
 typedef struct {
     int32_t     source; /* in recipe->source */
     const char *from, *to;
@@ -116,6 +124,9 @@ typedef struct {
     ct__recipe_noise noise;
     int32_t          intervals;
     ct__recipe_interval *interval;
+    int32_t          features;       /* numbers that go with every factor: expressions */
+    ct__recipe_feature *feature;
+    ct__list         motion_features; /* of CT__MOTION_FEATURES */
 } ct__recipe_sensor;
 
 typedef struct {

@@ -130,6 +130,10 @@ const ct__key ct__recipe_keys[] = {
     ROW_OWN(S, "regimes", CT__FORM_LIST, 0, 0, 1, 1000, NULL, CT__SECTION_INTERVAL, "none",
             "intervals of the recording with models of their own, name@NAME"),
     ROW_INTEGER(S, "every", AT(T, every), 1, 1e9, "1", "use every n-th record"),
+    ROW_OWN(S, "features", CT__FORM_NAMED_TEXTS, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "none",
+            "names and expressions: numbers of the record that the noise may depend on; of odometry their mean in a step"),
+    ROW_TEXTS(S, "motion_features", TEXT, AT(T, motion_features), 1, 3, "none",
+              "of odometry and velocity: speed, turn_rate, duration of a step as measured; m/s, rad/s, s"),
 #undef S
 #undef T
 #define S CT__SECTION_NOISE

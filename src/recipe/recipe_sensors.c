@@ -1,4 +1,5 @@
 /* recipe_sensors.c: sensors and the truth: which fields a type needs, and which do not belong to it. */
+#include "graph/graph.h"
 #include "recipe/recipe_read.h"
 
 #include <math.h>
@@ -373,6 +374,39 @@ static void read_intervals(ct__recipe_reader *r, ct__node *map, ct__recipe_senso
     }
 }
 
+/* ---- features ---- */
+
+static void check_feature_name(ct__recipe_reader *r, ct__node *at, const char *name, const ct__recipe_sensor *s)
+{
+    const char *why = ct__feature_name_invalid(name);
+    if (why) ct__mistake(&r->base, at, "the feature's name %s", why);
+    for (int32_t i = 0; i < s->features; i++)
+        if (!strcmp(s->feature[i].name, name)) ct__mistake(&r->base, at, "the feature %s is there twice", name);
+}
+
+static void read_features(ct__recipe_reader *r, ct__node *map, ct__recipe_sensor *s)
+{
+    ct__node *list = ct__sound(map, "features"), *motion = ct__sound(map, "motion_features");
+    const int moves = s->type == CT__SENSOR_ODOMETRY || s->type == CT__SENSOR_VELOCITY;
+    if (list && list->count + s->motion_features.count > CT__SENSOR_FEATURES_MAX)
+        ct__mistake(&r->base, list, "a sensor has at most %d features", CT__SENSOR_FEATURES_MAX);
+    else if (list && (s->feature = ct__schema_alloc(&r->base, list->count, sizeof *s->feature)))
+        for (ct__node *n = list->first; n; n = n->next) {
+            check_feature_name(r, n, n->key, s);
+            s->feature[s->features++] = (ct__recipe_feature){n->key, {n->text, n->line}};
+        }
+    if (motion && !moves) ct__mistake(&r->base, motion, "is of odometry and velocity");
+    for (int32_t i = 0; motion && moves && i < s->motion_features.count; i++) {
+        const char *name = s->motion_features.item[i].text;
+        if (ct__word_find(CT__MOTION_FEATURES, name) < 0)
+            ct__mistake(&r->base, motion, "expected speed, turn_rate or duration; found \"%.40s\"", name);
+        for (int32_t k = 0; k < i; k++)
+            if (!strcmp(s->motion_features.item[k].text, name))
+                ct__mistake(&r->base, motion, "the feature %s is there twice", name);
+        check_feature_name(r, motion, name, s);
+    }
+}
+
 /* ---- all ---- */
 
 static const char *landmarks_at(const void *recipe, int i)
@@ -431,5 +465,6 @@ void ct__read_sensors(ct__recipe_reader *r, ct__node *items)
         ct__fill(&r->base, n, CT__SECTION_SENSOR, s);
         ct__check_sensor(r, n, s);
         read_intervals(r, n, s);
+        read_features(r, n, s);
     }
 }
