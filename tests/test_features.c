@@ -35,7 +35,8 @@ static void test_files_keep_features_to_the_bit(void)
 static void test_refusals_name_feature_and_factor(void)
 {
 #define LINE(version, words)                                                                                          \
-    "covtune-sequence " version "\nnoise gps isotropic 2 0.25\nvar x0 SE2 0 0 0\nfactor position_se2 gps x0 " words " 0 0\n"
+    "covtune-sequence " version "\nnoise gps isotropic 2 0.25\nvar x0 SE2 0 0 0\n"                                       \
+    "factor position_se2 gps x0 " words " 0 0\n"
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, LINE("2", "hdop=1"),
                   "t.txt:4: a feature, NAME=NUMBER, is of version 3; the first line must then be "
                   "\"covtune-sequence 3\"");
@@ -55,7 +56,8 @@ static void test_refusals_name_feature_and_factor(void)
     CHECK_REFUSED(ct_graph_set_feature(g, "a", 2, NULL, (const double[]){1, NAN}, &r.err), r.err, "factor 1 is nan");
     CHECK_REFUSED(ct_graph_set_feature(g, "a", 1, (const int32_t[]){7}, (const double[]){1}, &r.err), r.err,
                   "there is no factor 7, the graph has 3");
-    CHECK_REFUSED(ct_graph_set_feature(g, "multiplier", 1, NULL, (const double[]){1}, &r.err), r.err, "another meaning");
+    CHECK_REFUSED(ct_graph_set_feature(g, "multiplier", 1, NULL, (const double[]){1}, &r.err), r.err,
+                  "another meaning");
     CHECK_REFUSED(ct_graph_set_feature(g, NULL, 1, NULL, (const double[]){1}, &r.err), r.err, "its name is empty");
     CHECK(ct_graph_features(g) == 3);
     for (int i = 3; i < CT_FEATURES_MAX; i++) {
@@ -80,7 +82,7 @@ static const char *write_file(const char *name, const char *text)
 }
 
 #define RECIPE(odom, gps)                                                                                             \
-    "format: covtune-recipe\nversion: 1\nsources:\n  wheels: wheels.csv\n  gps: gps.csv\n  truth: truth.csv\n"                        \
+    "format: covtune-recipe\nversion: 1\nsources:\n  wheels: wheels.csv\n  gps: gps.csv\n  truth: truth.csv\n"       \
     "states:\n  type: SE2\n  every: 1\nsensors:\n  odom:\n    type: odometry\n    source: wheels\n"                \
     "    velocity: [v, 0, w]\n" odom "  gps:\n    type: position\n    source: gps\n    position: [x, y]\n" gps       \
     "truth:\n  source: truth\n  position: [x, y]\n  yaw: 0\n"

@@ -60,7 +60,8 @@ ct_status ct_graph_set_feature(ct_graph *g, const char *name, int64_t count, con
                            (long long)f, g->factors);
         if (!(fabs(value[k]) <= FEATURE_LIMIT))
             return ct_fail(err, CT_E_ARGUMENT,
-                           "feature %s of factor %lld is %g; a feature is a finite number, left out where it is unknown",
+                           "feature %s of factor %lld is %g; a feature is a finite number, left out where it is "
+                           "unknown",
                            name, (long long)f, value[k]);
         length = CT_MAX(length, f + 1);
     }
