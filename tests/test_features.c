@@ -35,7 +35,7 @@ static void test_files_keep_features_to_the_bit(void)
 static void test_refusals_name_feature_and_factor(void)
 {
 #define LINE(version, words)                                                                                          \
-    "covtune-sequence " version "\nnoise gps isotropic 2 0.25\nvar x0 SE2 0 0 0\n"                                       \
+    "covtune-sequence " version "\nnoise gps isotropic 2 0.25\nvar x0 SE2 0 0 0\n"                                     \
     "factor position_se2 gps x0 " words " 0 0\n"
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, LINE("2", "hdop=1"),
                   "t.txt:4: a feature, NAME=NUMBER, is of version 3; the first line must then be "

@@ -131,7 +131,7 @@ const ct__key ct__recipe_keys[] = {
             "intervals of the recording with models of their own, name@NAME"),
     ROW_INTEGER(S, "every", AT(T, every), 1, 1e9, "1", "use every n-th record"),
     ROW_OWN(S, "features", CT__FORM_NAMED_TEXTS, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "none",
-            "names and expressions: numbers of the record that the noise may depend on; of odometry the mean of a step"),
+            "names and expressions: numbers of the record that the noise may depend on; of odometry their mean"),
     ROW_TEXTS(S, "motion_features", TEXT, AT(T, motion_features), 1, 3, "none",
               "of odometry and velocity: speed, turn_rate, duration of a step as measured; m/s, rad/s, s"),
 #undef S
