@@ -274,9 +274,54 @@ static void test_states_that_nothing_determines_are_counted(void)
     ct_diagnosis_free(d);
 }
 
+/* ---- Turns ------------------------------------------------------------------------------------- */
+
+/* Positions alone are compared; a prior at the truth's first pose, whose yaw is off by `turn`. */
+static ct_dataset *anchored(uint64_t seed, double turn)
+{
+    static const double VARIANCE[3] = {1e-4, 1e-4, 1e-4};
+    ct_dataset         *data = clean(seed);
+    int32_t             first = -1;
+    ct_noise_add_diagonal(data->noise, "first_pose", 3, VARIANCE, &first, NULL);
+    for (int32_t i = 0; i < data->trains; i++) {
+        ct_sequence *seq = data->train[i];
+        const double *x = truth_of(seq, 0);
+        const ct_se2  z = ct_se2_make(x[0], x[1], atan2(x[3], x[2]) + turn);
+        memset(seq->known, 3, (size_t)seq->graph->variables);
+        ct_graph_add_prior_se2(seq->graph, 0, z, first, NULL);
+    }
+    return data;
+}
+
+static void test_a_yaw_of_the_truth_that_is_turned_is_found_though_it_does_not_count(void)
+{
+    static const double TURN[] = {3.141592653589793, -1.5707963267948966, 0.4};
+    for (int i = 0; i < 3; i++) {
+        ct_diagnosis     *d = examine(anchored(70 + (uint64_t)i, TURN[i]));
+        const ct_finding *f = find(d, CT_FINDING_TRUTH_TURNED, "truth");
+        CHECK(f != NULL && count_is(d, 1));
+        CHECK(f && fabs(remainder(f->value[0] - TURN[i], 6.283185307179586)) < (i < 2 ? 1e-12 : 3 * f->value[1]));
+        CHECK(f && f->value[1] < 0.1);
+        CHECK(d && d->corrections == 1 && d->correction[0].kind == CT_CORRECT_MOUNT && d->correction[0].count == 3);
+        CHECK(d && !strcmp(d->correction[0].sensor, "truth"));
+        ct_diagnosis_free(d);
+    }
+}
+
+static void test_a_yaw_of_the_truth_that_is_right_is_not_turned(void)
+{
+    for (uint64_t seed = 80; seed < 90; seed++) {
+        ct_diagnosis *d = examine(anchored(seed, 0.02));
+        CHECK(d && !find(d, CT_FINDING_TRUTH_TURNED, NULL));
+        ct_diagnosis_free(d);
+    }
+}
+
 int main(void)
 {
     RUN(test_stretches_without_truth_are_named);
+    RUN(test_a_yaw_of_the_truth_that_is_turned_is_found_though_it_does_not_count);
+    RUN(test_a_yaw_of_the_truth_that_is_right_is_not_turned);
     RUN(test_small_gaps_and_ends_without_truth_are_not_named);
     RUN(test_jumps_of_the_truth_are_named_and_left_out);
     RUN(test_errors_of_odometry_are_no_jumps);

@@ -390,6 +390,11 @@ typedef enum {
       "The truth jumps {count:.0f} times, by up to {size:.3g} m, where odometry sees no such motion. First in "        \
       "{subjects}, {seconds:.6g} s after its start.",                                                                  \
       "count", "size", "seconds")                                                                                      \
+    X(CT_FINDING_TRUTH_TURNED, "truth_turned", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                                       \
+      "The truth's rotation is turned by {turn:.4g} rad (standard error {error:.2g}) from where the body points: its " \
+      "positions and the odometry say so, in {same:.0f} of {sequences:.0f} sequences. It is not compared, but it "     \
+      "fixes the first poses.",                                                                                        \
+      "turn", "error", "same", "sequences")                                                                                   \
     X(CT_FINDING_STAMPS_REPEATED, "stamps_repeated", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                               \
       "{subjects}: {count:.0f} records ({share:.2g} %) have a stamp that is not after the one before, or are there "   \
       "twice.",                                                                                                        \

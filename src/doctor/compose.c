@@ -128,11 +128,13 @@ static void compose_mount(const ct_recipe *recipe, const char *name, whole *old,
     const ct__recipe_sensor *s = find_sensor(recipe, name);
     const ct_correction     *was = &old->other[CT_CORRECT_MOUNT], *add = &now->other[CT_CORRECT_MOUNT];
     const ct_kind            states = recipe->states.kind;
-    if (!s || !now->given[CT_CORRECT_MOUNT]) return;
-    const int     count = old->given[CT_CORRECT_MOUNT] ? was->count : s->mount.count;
-    const double *value = old->given[CT_CORRECT_MOUNT] ? was->value : s->mount.value;
-    const ct_se3  M = mount_of(states, count, value), N = mount_of(states, add->count, add->value);
-    const int     motion = s->type == CT__SENSOR_ODOMETRY || s->type == CT__SENSOR_POSE ||
+    const int                truth = !strcmp(name, "truth");
+    if (!(s || truth) || !now->given[CT_CORRECT_MOUNT]) return;
+    const ct__numbers *own = truth ? &recipe->truth.mount : &s->mount;
+    const int          count = old->given[CT_CORRECT_MOUNT] ? was->count : own->count;
+    const double      *value = old->given[CT_CORRECT_MOUNT] ? was->value : own->value;
+    const ct_se3       M = mount_of(states, count, value), N = mount_of(states, add->count, add->value);
+    const int          motion = truth || s->type == CT__SENSOR_ODOMETRY || s->type == CT__SENSOR_POSE ||
                        s->type == CT__SENSOR_RELATIVE_POSE || s->type == CT__SENSOR_VELOCITY;
     ct_correction next = *add;
     set_pose(states, CT_MAX(count, add->count),

@@ -15,6 +15,7 @@
  *   conventions.c order of quaternions, camera axes, headings in degrees
  *   noise_tests.c, tails.c, depends.c    what remains
  *   truth_faults.c truth_jumps.c truth_tests.c    truth: gaps, copies, jumps
+ *   truth_turned.c                       truth: yaw that is not compared, but used
  *   repeated.c                           measurements that are there again
  *   influence.c                          what does not matter, what nothing determines
  *   trial.c       faults that are applied exactly
@@ -313,6 +314,8 @@ void      ct__drop_without_truth(const ct__exam *e, ct__sensor *s);
 ct_status ct__find_truth_made_of(ct__exam *e, ct_err *err);
 /* truth_jumps.c: jumps of the truth; values are then without them. */
 ct_status ct__mend_truth_jumps(ct__exam *e, ct_err *err);
+/* truth_turned.c: a yaw of the truth that does not count, and fixes first poses; *turned: there is that fault. */
+ct_status ct__find_truth_turned(ct__exam *e, int *turned, ct_err *err);
 /* repeated.c: a sensor that gives its last value again; its samples are then without those. */
 ct_status ct__drop_repeated(ct__exam *e, ct__sensor *s, ct_err *err);
 

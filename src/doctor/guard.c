@@ -10,7 +10,7 @@
  * sensors together, does not fall in the sequences to test with, to which nothing was fitted, and no sensor loses more
  * than WORSE nats a measurement. Otherwise the correction without which l is largest is refused, until the rest stays.
  *
- * Units, axes and conventions are not judged here: they have tests of their own, and nothing compares without them. */
+ * Units, axes, conventions and turns of the truth are not judged here: they have tests of their own, and nothing compares without them. */
 #include "doctor/doctor.h"
 #include "recipe/recipe.h"
 
@@ -241,9 +241,10 @@ static int is_judged(ct_correction_kind kind)
            kind == CT_CORRECT_BIAS || kind == CT_CORRECT_MOUNT || kind == CT_CORRECT_FRAME;
 }
 
-/* Is it a change of units? */
+/* Is it a change of units, or of where the truth's body points (truth_turned.c)? */
 static int is_large(const guard *g, const ct_correction *c)
 {
+    if (c->kind == CT_CORRECT_MOUNT && !strcmp(c->sensor, "truth")) return 1;
     for (int i = 0; c->kind == CT_CORRECT_SCALE && i < c->count; i++)
         if (fabs(log(fabs(c->value[i] / scale_in(g->recipe, c->sensor, c->recording, i)))) > log(LARGE)) return 1;
     return 0;

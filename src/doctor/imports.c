@@ -58,7 +58,7 @@ static int adds_up(ct_finding_code code)
 static int stays(ct_finding_code code)
 {
     return code == CT_FINDING_SENSOR_UNITS || code == CT_FINDING_SENSOR_AXES || code == CT_FINDING_QUATERNION_ORDER ||
-           code == CT_FINDING_CAMERA_AXES || code == CT_FINDING_STAMPS_REPEATED;
+           code == CT_FINDING_CAMERA_AXES || code == CT_FINDING_STAMPS_REPEATED || code == CT_FINDING_TRUTH_TURNED;
 }
 
 /* to += from: sizes of the same fault in a dataset that was corrected by `to`. */
@@ -206,7 +206,7 @@ static ct_status remember(rounds *r, const ct__exam *e, ct_err *err)
 {
     double frame = INFINITY; /* one frame of the truth cannot please several sensors: the best of them */
     int    framed = 0;
-    r->moved = 0;
+    r->moved = ct_findings_find(&e->out->findings, CT_FINDING_TRUTH_TURNED) >= 0 ? INFINITY : 0;
     for (int32_t i = 0; i < e->sensors; i++) {
         const ct__sensor *s = &e->sensor[i];
         for (int k = 0; k < CT_ROWS_MAX; k++)
