@@ -1,14 +1,15 @@
 /* truth_turned.c: a truth whose yaw is not that of the body, though only its positions count.
  *
- * Where the truth's rotation is not compared, residuals do not show what is wrong with it. It still fixes the first pose
- * of a sequence, and a wrong yaw there turns the whole path. Odometry from that pose gives displacements p_k, the truth
- * q_k. Both are one path in the plane, turned by
+ * Where the truth's rotation is not compared, residuals do not show what is wrong with it. It still fixes the first
+ * pose of a sequence, and a wrong yaw there turns the whole path. Odometry from that pose gives displacements p_k, the
+ * truth q_k. Both are one path in the plane, turned by
  *
  *     a = atan2(sum p_k x q_k, sum p_k . q_k),    c = |(sum p_k . q_k, sum p_k x q_k)| / (|p| |q|)
  *
- * The body's frame is then turned by m = -a in that of the truth. c is 1 where the paths have the same shape. The shortest
- * beginning that is long against a step is used, as odometry drifts. The turn of a dataset is the mean over its sequences without those that differ.
- * It is a fault if it is large and most sequences have it; the recipe's `mount` of the truth mends it. */
+ * The body's frame is then turned by m = -a in that of the truth. c is 1 where the paths have the same shape. The
+ * shortest beginning that is long against a step is used, as odometry drifts. The turn of a dataset is the mean over
+ * its sequences without those that differ. It is a fault if it is large and most sequences have it; the recipe's
+ * `mount` of the truth mends it. */
 #include "doctor/doctor.h"
 
 #include <math.h>
