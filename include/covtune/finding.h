@@ -394,7 +394,7 @@ typedef enum {
       "The truth's rotation is turned by {turn:.4g} rad (standard error {error:.2g}) from where the body points: its " \
       "positions and the odometry say so, in {same:.0f} of {sequences:.0f} sequences. It is not compared, but it "     \
       "fixes the first poses.",                                                                                        \
-      "turn", "error", "same", "sequences")                                                                                   \
+      "turn", "error", "same", "sequences")                                                                            \
     X(CT_FINDING_STAMPS_REPEATED, "stamps_repeated", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                               \
       "{subjects}: {count:.0f} records ({share:.2g} %) have a stamp that is not after the one before, or are there "   \
       "twice.",                                                                                                        \

@@ -10,7 +10,8 @@
  * sensors together, does not fall in the sequences to test with, to which nothing was fitted, and no sensor loses more
  * than WORSE nats a measurement. Otherwise the correction without which l is largest is refused, until the rest stays.
  *
- * Units, axes, conventions and turns of the truth are not judged here: they have tests of their own, and nothing compares without them. */
+ * Units, axes, conventions and turns of the truth are not judged here: they have tests of their own, and nothing
+ * compares without them. */
 #include "doctor/doctor.h"
 #include "recipe/recipe.h"
 
