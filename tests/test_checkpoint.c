@@ -52,7 +52,8 @@ static int same_result(const ct_learn_result *a, const ct_learn_result *b)
     const size_t bytes = (size_t)a->parameters * sizeof *a->p;
     return a->stop == b->stop && a->iterations == b->iterations && a->evaluations == b->evaluations &&
            a->inner_solves == b->inner_solves && !memcmp(a->p, b->p, bytes) &&
-           !memcmp(a->standard_error, b->standard_error, bytes) && a->loss_train == b->loss_train &&
+           !memcmp(a->standard_error, b->standard_error, bytes) &&
+           !memcmp(a->covariance, b->covariance, bytes * (size_t)a->parameters) && a->loss_train == b->loss_train &&
            !memcmp(&a->loss_heldout, &b->loss_heldout, sizeof a->loss_heldout);
 }
 

@@ -479,6 +479,8 @@ typedef struct {
     double         *closed_form;
     /* of each log variance; INFINITY: not determined; NaN: none */
     double         *standard_error;
+    /* parameters x parameters: of log variances, their squares on the diagonal. NaN beside what has no finite one */
+    double         *covariance;
     /* -1, 0, +1 per parameter (of full blocks in rotated coordinates) */
     int8_t         *at_bound;
     /* facts that the caller should know; finding.h lists the codes */

@@ -269,6 +269,33 @@ static void enlarge_errors(bars *b)
     }
 }
 
+/* M <- the covariance K^+ C K^+ of the free parameters, with the common scale: it moves all of them alike. M itself is
+ * not needed any more. T is that of enlarge_errors. */
+static void fill_covariance(bars *b)
+{
+    const int32_t    n = b->n;
+    ct_learn_result *r = b->l->objective.result;
+    double          *W = b->K, scale = 0; /* K is used up: W <- K^+ */
+    for (int32_t k = 0; k < n; k++)
+        if (!(0.5 * b->lambda[k] > 1e-6 * b->loss) && scale_cosine(b, k) > IS_SCALE) scale = b->l->scale_variance;
+    if (r->scale_applied != r->scale_wanted || !isfinite(scale)) scale = 0; /* standard errors are infinite */
+    memset(W, 0, (size_t)n * (size_t)n * sizeof *W);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < n; k++)
+            for (int32_t a = 0; a < n; a++)
+                W[(int64_t)i * n + a] += b->V[(int64_t)i * n + k] * b->T[(int64_t)k * n + a];
+    for (int32_t i = 0; i < n; i++) {
+        memset(b->row, 0, (size_t)n * sizeof *b->row); /* row i of K^+ C */
+        for (int32_t a = 0; a < n; a++)
+            for (int32_t c = 0; c < n; c++) b->row[c] += W[(int64_t)i * n + a] * b->C[(int64_t)a * n + c];
+        for (int32_t j = 0; j < n; j++) {
+            double sum = scale;
+            for (int32_t c = 0; c < n; c++) sum += b->row[c] * W[(int64_t)j * n + c];
+            b->M[(int64_t)b->free[i] * b->m + b->free[j]] = sum;
+        }
+    }
+}
+
 /* Error bars are valid at a minimum. Returns the largest component of a Gauss-Newton step, -K^+ g, in standard errors,
  * each at most 1 (a factor of e). Above 1 this is no minimum. *which: its parameter; *move: its change of the log
  * variance. V and lambda are those of B. */
@@ -310,7 +337,7 @@ static ct_status check_minimum(bars *b)
 
 static ct_status estimate(bars *b)
 {
-    const ct__learning *l = b->l;
+    ct__learning *l = b->l;
     ct_learn_result    *r = l->objective.result;
     const ct_learn_method method = l->objective.options->method;
     /* start values are no estimate; the last iterate of methods that do not descend is no minimum */
@@ -321,11 +348,12 @@ static ct_status estimate(bars *b)
             r->standard_error[b->free[i]] =
                 samples ? sqrt(CT_MAX(2 / (double)samples, b->jackknife[b->free[i]])) : INFINITY;
         }
+        ct__set_covariance(r, NULL);
         return CT_OK;
     }
     if (r->stop == CT_LEARN_STOP_LIKELIHOOD || method == CT_LEARN_LIKELIHOOD) {
         for (int32_t i = 0; i < b->n; i++) r->standard_error[b->free[i]] = l->error[b->free[i]];
-        return CT_OK;
+        return ct__likelihood_covariance(b->l);
     }
     const double nu = ct_learn_method_has(method, CT_LEARN_PRIOR) ? r->prior : 0;
     pick(b, b->B, b->K);
@@ -334,8 +362,11 @@ static ct_status estimate(bars *b)
     for (int by_sequences = 0; by_sequences < 2; by_sequences++) {
         fill_middle(b, nu, by_sequences);
         enlarge_errors(b);
+        if (!by_sequences) fill_covariance(b);
     }
-    return ct_learn_method_has(method, CT_LEARN_PRIOR) ? CT_OK : check_minimum(b);
+    if (!ct_learn_method_has(method, CT_LEARN_PRIOR)) CT_TRY(check_minimum(b));
+    ct__set_covariance(r, b->M);
+    return CT_OK;
 }
 
 ct_status ct__error_bars(ct__learning *l)

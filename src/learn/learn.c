@@ -27,7 +27,7 @@ ct_learn_options ct_learn_defaults(void)
 void ct_learn_result_free(ct_learn_result *r)
 {
     if (!r) return;
-    void *const owned[] = {r->p, r->closed_form, r->standard_error, r->at_bound, r->fit};
+    void *const owned[] = {r->p, r->closed_form, r->standard_error, r->covariance, r->at_bound, r->fit};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     ct_findings_free(&r->findings);
     *r = (ct_learn_result){0};
@@ -295,12 +295,14 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     r->p = ct__zalloc(m, sizeof *r->p);
     r->closed_form = ct__zalloc(m, sizeof *r->closed_form);
     r->standard_error = ct__zalloc(m, sizeof *r->standard_error);
+    r->covariance = ct__zalloc(m * m, sizeof *r->covariance);
     r->at_bound = ct__zalloc(m, sizeof *r->at_bound);
     r->fit = ct__zalloc(e->outer->models, sizeof *r->fit);
     r->models = e->outer->models;
     l->p = ct__zalloc(5 * m, sizeof *l->p);
     l->samples = ct__zalloc(m, sizeof *l->samples);
-    if (!r->p || !r->closed_form || !r->standard_error || !r->at_bound || !r->fit || !l->p || !l->samples)
+    if (!r->p || !r->closed_form || !r->standard_error || !r->covariance || !r->at_bound || !r->fit || !l->p ||
+        !l->samples)
         return ct__no_memory(e->err, "parameters", m);
     CT_TRY(ct__memo_new((int32_t)m, &l->memo, e->err));
     e->memo = &l->memo;
@@ -309,6 +311,7 @@ static ct_status run(ct__learning *l, ct_noise *noise)
     l->start = l->weight + m;
     l->error = l->start + m;
     for (int64_t i = 0; i < m; i++) r->standard_error[i] = NAN;
+    for (int64_t i = 0; i < m * m; i++) r->covariance[i] = NAN;
     CT_TRY(ct__diagnose_duplicates(l));
     if (e->outer->options.no_truth) return ct__learn_without_truth(l, noise);
     CT_TRY(ct__diagnose_bounds(l));

@@ -27,6 +27,7 @@
  *   scale_from_chi.c        the factor that residuals ask for
  *   scale_from_nees.c       the factor that errors ask for
  *   error_bars.c            standard errors, and directions that the data do not determine
+ *   covariance.c            the covariance of the answer
  *   diagnostics.c           checks that append findings
  *   warnings.c              findings that no user of a result may miss
  *   default_bounds.c        bounds from the data, for methods that go to corners
@@ -438,5 +439,10 @@ uint64_t ct__sequence_digest(const ct_sequence *seq);
 
 /* error_bars.c */
 ct_status ct__error_bars(ct__learning *l);
+/* covariance.c: result.covariance <- standard errors with the correlations of A, a covariance of all parameters (m x m);
+ * NULL: no correlations. */
+void ct__set_covariance(ct_learn_result *r, const double *A);
+/* The same with those of the information of the likelihood at l->p. One evaluation of it. */
+ct_status ct__likelihood_covariance(ct__learning *l);
 
 #endif

@@ -321,6 +321,7 @@ ct_status ct__learn_without_truth(ct__learning *l, ct_noise *noise)
     CT_TRY(ct__learn_thinned(l));
     r->stop = ct__likelihood_stop(l);
     memcpy(l->error, r->standard_error, bytes);
+    CT_TRY(ct__likelihood_covariance(l));
     CT_TRY(ct__diagnose_likelihood(l));
     if (!ct__objective_cancelled(e)) CT_TRY(measure_chi(l, l->p, &r->chi_after));
     r->spread = ct_theta_spread(o->theta, l->p);
