@@ -292,7 +292,10 @@ class Writer:
         if to[0] == "name" and to[1] in BASE and not argument:
             return f"POINTER({BASE[to[1]]})"
         if to[0] == "pointer" and to[1] == ("name", "char"):
-            return "POINTER(c_char_p)"
+            return "c_void_p" if argument else "POINTER(c_char_p)"
+        if to[0] == "pointer" and not argument and self.resolve(to[1])[0] == "name" and \
+                self.resolve(to[1])[1] in self.p.structs:
+            return f"POINTER(POINTER({self.resolve(to[1])[1]}))"
         return "c_void_p"
 
     def ordered(self):

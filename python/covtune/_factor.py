@@ -13,12 +13,13 @@ from ._library import ArgumentError, call, encode, lib
 _DOUBLE = ctypes.sizeof(ctypes.c_double)
 
 
-def _array(where: int | None, shape: tuple[int, ...]) -> np.ndarray:
+def _array(where: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Memory of the library as an array, without a copy."""
     count = 1
     for n in shape:
         count *= n
-    return np.frombuffer((ctypes.c_double * count).from_address(where), dtype=np.float64).reshape(shape)
+    memory: Any = (ctypes.c_double * count).from_address(where)
+    return np.frombuffer(memory, dtype=np.float64).reshape(shape)
 
 
 def _address(pointer: Any) -> int | None:
@@ -129,13 +130,12 @@ class FactorModel:
     def check(self, z: Any, x: Sequence[Any], tolerance: float = 1e-6) -> None:
         """Compare derivatives with differences at one point: z and x are fields, as in add_factors. Raises with the
         entry that is wrong."""
-        from .graph import Graph, from_fields
+        from .graph import Graph, from_fields, one_row
 
-        with Graph() as graph:
-            stored = graph._measurements(self._ops, np.atleast_2d(np.asarray(z, dtype=float)), 1)
+        stored = Graph._measurements(self._ops, one_row(z), 1)
         if len(x) != len(self._kinds):
             raise ArgumentError(f"{self.name} has {len(self._kinds)} variables, found {len(x)}")
-        values = [from_fields(k, np.atleast_2d(np.asarray(v, dtype=float)), "values") for k, v in zip(self._kinds, x)]
+        values = [from_fields(k, one_row(v), "values") for k, v in zip(self._kinds, x)]
         slots = (ctypes.c_void_p * t.CT_ARITY_MAX)(*(v.ctypes.data for v in values))
         try:
             call("ct_factor_check", ctypes.byref(self._ops), address(stored), None, slots, float(tolerance))

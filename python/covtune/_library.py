@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import ctypes
+import math
+import operator
 import os
 import signal
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Mapping, Sequence, TypeVar
 
 from . import _tables as t
 
@@ -105,7 +107,10 @@ def _load() -> ctypes.CDLL:
 
 
 def _bind(library: ctypes.CDLL) -> ctypes.CDLL:
-    library.ct_version.restype = ctypes.c_char_p
+    try:
+        library.ct_version.restype = ctypes.c_char_p
+    except AttributeError:
+        raise ImportError(f"covtune: {library._name} is not covtune's library: it has no ct_version.") from None
     library.ct_version.argtypes = []
     version = library.ct_version().decode()
     if version != t.VERSION:
@@ -123,9 +128,9 @@ def _bind(library: ctypes.CDLL) -> ctypes.CDLL:
 
 
 lib = _bind(_load())
-_libc_free = ctypes.CDLL(None).free
-_libc_free.restype = None
-_libc_free.argtypes = [ctypes.c_void_p]
+free_memory = ctypes.CDLL(None).free  # of what the library gives away
+free_memory.restype = None
+free_memory.argtypes = [ctypes.c_void_p]
 
 
 def call(name: str, *arguments: Any) -> None:
@@ -142,7 +147,10 @@ def check(status: int, err: t.ct_err) -> None:
 
 def encode(text: Any, what: str = "a name") -> bytes:
     """Bytes of a text or path; texts with NUL cannot be passed on."""
-    data = os.fsencode(text) if isinstance(text, (str, os.PathLike)) else text
+    try:
+        data = os.fsencode(text) if isinstance(text, (str, os.PathLike)) else text
+    except UnicodeEncodeError as why:
+        raise ArgumentError(f"{what} has characters that cannot be encoded: {why}") from None
     if not isinstance(data, bytes):
         raise ArgumentError(f"{what} must be a text, found {type(text).__name__}")
     if b"\0" in data:
@@ -150,12 +158,60 @@ def encode(text: Any, what: str = "a name") -> bytes:
     return data
 
 
+def count(value: Any, what: str, least: int = 0, most: int = 2**31 - 1) -> int:
+    """A whole number within a range."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentError(f"{what} must be a whole number, found {value!r:.80}") from None
+    if isinstance(value, bool) or not least <= number <= most:
+        raise ArgumentError(f"{what} must be a whole number of {least} to {most}, found {value!r:.80}")
+    return number
+
+
+def real(value: Any, what: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A number within a range; NaN is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"{what} must be a number, found {value!r:.80}") from None
+    if not least <= number <= most:
+        raise ArgumentError(f"{what} must be a number of {least:g} to {most:g}, found {number:g}")
+    return number
+
+
+def choice(value: Any, what: str, known: Mapping[str, int]) -> int:
+    """The number of a name."""
+    if not isinstance(value, str) or value not in known:
+        raise ArgumentError(f"{what} is one of {', '.join(known)}; found {value!r:.80}")
+    return known[value]
+
+
+def names(value: Any, what: str) -> bytes | None:
+    """A list as on the command line, "a,b", of a text or of a list of texts."""
+    if value is None:
+        return None
+    if not isinstance(value, (str, bytes)):
+        try:
+            value = ",".join(value)
+        except TypeError:
+            raise ArgumentError(f"{what} must be a text or a list of texts, found {value!r:.80}") from None
+    return encode(value, what)
+
+
+def instance(value: Any, kind: type, what: str) -> Any:
+    """The value, if it is of that type."""
+    if not isinstance(value, kind):
+        raise ArgumentError(f"{what} must be a {kind.__name__}, found {type(value).__name__}")
+    return value
+
+
 def take_text(pointer: ctypes.c_void_p) -> str:
     """The text of a char * that the caller owns, which is freed."""
     try:
         return ctypes.string_at(pointer).decode("utf-8", "replace")
     finally:
-        _libc_free(pointer)
+        free_memory(pointer)
 
 
 def name_of(enum: str, value: int, prefix: str) -> str:
@@ -166,24 +222,77 @@ def name_of(enum: str, value: int, prefix: str) -> str:
     return "?"
 
 
-class in_use:
-    """A block in which handles are neither freed nor changed."""
+_lock = threading.RLock()  # held while handles are marked, changed or freed: never during a long call
 
-    def __init__(self, *handles: "Handle") -> None:
-        self._handles = handles
+
+def _new_lock() -> None:
+    """In a forked child: the lock may have been held by a thread that does not exist there."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_new_lock)
+
+
+class in_use:
+    """A block in which handles are neither freed nor changed, by other threads or by callbacks. Those of `alone` are
+    used by nobody else: the call changes them."""
+
+    def __init__(self, *shared: "Handle", alone: Sequence["Handle"] = ()) -> None:
+        self._alone, self._handles = alone, [*shared, *alone]
 
     def __enter__(self) -> None:
-        for handle in self._handles:
-            handle._uses += 1
+        with _lock:
+            for handle in self._handles:
+                handle._check_open()
+            for handle in self._alone:
+                handle._idle()
+            for handle in self._handles:
+                handle._uses += 1
 
     def __exit__(self, *why: Any) -> None:
-        for handle in self._handles:
-            handle._uses -= 1
+        with _lock:
+            for handle in self._handles:
+                handle._uses -= 1
+
+
+class changing:
+    """A block of short calls that change handles, which nothing may be using. Other threads wait."""
+
+    def __init__(self, *handles: "Handle") -> None:
+        self._handles, self._lock = handles, _lock
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        try:
+            for handle in self._handles:
+                handle._check_open()
+                handle._idle()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __exit__(self, *why: Any) -> None:
+        self._lock.release()
+
+
+class reading(changing):
+    """A block of short calls that read what other threads might free or move."""
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        try:
+            for handle in self._handles:
+                handle._check_open()
+        except BaseException:
+            self._lock.release()
+            raise
 
 
 class interruptible:
-    """A block in which Ctrl-C is a wish to stop that callbacks ask for, from any thread, instead of an exception between
-    any two of their lines. It changes nothing where the caller has a handler of their own, or in other threads."""
+    """A block in which Ctrl-C is a wish to stop that callbacks ask for, from any thread, instead of an exception
+    between any two of their lines. It changes nothing where the caller has a handler of their own, or in other
+    threads."""
 
     def __init__(self) -> None:
         self.hit = False
@@ -209,8 +318,8 @@ class interruptible:
             raise KeyboardInterrupt
 
     def stopped(self) -> bool:
-        """Was there a Ctrl-C? Python's handler runs in the main thread alone, which may wait in the library; the byte in
-        the pipe is there at once."""
+        """Was there a Ctrl-C? Python's handler runs in the main thread alone, which may wait in the library; the byte
+        in the pipe is there at once."""
         if not self.hit and self._pipe is not None:
             try:
                 self.hit = int(signal.SIGINT) in os.read(self._pipe[0], 512)
@@ -228,6 +337,9 @@ class interruptible:
             self._pipe = None
 
 
+_H = TypeVar("_H", bound="Handle")
+
+
 class Handle:
     """An object of the library. It is freed once; using it afterwards raises."""
 
@@ -239,11 +351,19 @@ class Handle:
     def __init__(self, handle: ctypes.c_void_p | int | None) -> None:
         self._handle = handle.value if isinstance(handle, ctypes.c_void_p) else handle
 
-    @property
-    def _pointer(self) -> ctypes.c_void_p:
+    def _check_open(self) -> None:
         if not self._handle:
             raise ArgumentError(f"this {type(self).__name__} is closed")
+
+    @property
+    def _pointer(self) -> ctypes.c_void_p:
+        self._check_open()
         return ctypes.c_void_p(self._handle)
+
+    @property
+    def closed(self) -> bool:
+        """Was it freed? Other calls then raise."""
+        return not self._handle
 
     def _idle(self) -> None:
         """Refuse a change while a call is under way, from a callback or another thread."""
@@ -252,12 +372,14 @@ class Handle:
 
     def close(self) -> None:
         """Free it now. A second call does nothing."""
-        self._idle()
-        if self._pins and self._handle:
-            raise ArgumentError(f"this {type(self).__name__} is needed by {self._pins} other objects: close them first")
-        handle, self._handle = self._handle, None
-        if handle:
-            getattr(lib, self._free)(ctypes.c_void_p(handle))
+        with _lock:
+            self._idle()
+            if self._pins and self._handle:
+                raise ArgumentError(
+                    f"this {type(self).__name__} is needed by {self._pins} other objects: close them first")
+            handle, self._handle = self._handle, None
+            if handle:
+                getattr(lib, self._free)(ctypes.c_void_p(handle))
 
     def __del__(self) -> None:
         try:
@@ -265,11 +387,17 @@ class Handle:
         except Exception:  # the interpreter is ending
             pass
 
-    def __enter__(self):
+    def __enter__(self: _H) -> _H:
         return self
 
     def __exit__(self, *why: Any) -> None:
         self.close()
 
-    def __reduce__(self):
+    def __copy__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} cannot be copied: two objects would free one handle")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} cannot be pickled: it lives in this process. Write it to a file.")

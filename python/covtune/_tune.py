@@ -11,9 +11,11 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import _tables as t
-from ._library import ArgumentError, Error, call, encode, interruptible, lib
+from ._arrays import columns, html_table, plain
+from ._library import ArgumentError, Error, call, encode, lib
+from ._progress import Watch
 from ._runs import DONE, TIME, Ended, Inline, Processes, Threads
-from .learning import Finding, _finding
+from .findings import Finding, findings_html, findings_of
 from .trajectory import Sites, _Trajectory, choice, library_memory, track_options
 
 _SHORT = 0.5  # share of poses below which an estimate is no answer
@@ -113,8 +115,7 @@ class TuneResult:
             for c in (result.candidate[i] for i in range(result.candidates))]
         self.logs: list[LogFigures] = [self._log(result, i, *log) for i, log in enumerate(logs)] \
             if result.before and result.after else []
-        self.findings: list[Finding] = [_finding(ctypes.pointer(result.findings.item[i]))
-                                        for i in range(result.findings.count)]
+        self.findings: list[Finding] = findings_of(result.findings)
 
     @staticmethod
     def _log(result: t.ct_tune_result, i: int, name: str, test: bool) -> LogFigures:
@@ -128,29 +129,36 @@ class TuneResult:
         return {p.name: p.value for p in self.parameters}
 
     def to_dict(self) -> dict[str, Any]:
+        """Texts, numbers and lists, for JSON."""
         return {"stop": self.stop, "points": self.points, "runs": self.runs, "failed": dict(self.failed),
                 "loss_start": self.loss_start, "loss": self.loss, "noise": self.noise, "seconds": self.seconds,
                 "parameters": [dict(p.__dict__) for p in self.parameters], "best": dict(self.best),
-                "candidates": [dict(c.__dict__) for c in self.candidates], "logs": [dict(g.__dict__) for g in self.logs],
+                "candidates": plain(self.candidates), "logs": plain(self.logs),
                 "failures": list(self.failures),
-                "findings": [{"code": f.code, "severity": f.severity, "text": f.text} for f in self.findings]}
+                "findings": plain(self.findings)}
+
+    def table(self, what: str = "parameters") -> dict[str, np.ndarray]:
+        """"parameters", "candidates" or "logs" as a dict of columns; pandas.DataFrame takes it."""
+        kinds: dict[str, tuple[Any, Any]] = {"parameters": (Tuned, self.parameters), "logs": (LogFigures, self.logs),
+                                             "candidates": (Candidate, self.candidates)}
+        if what not in kinds:
+            raise ArgumentError(f"there are tables {', '.join(kinds)}; found {what!r:.80}")
+        kind, items = kinds[what]
+        return columns(tuple(kind.__dataclass_fields__), [tuple(vars(item).values()) for item in items])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{html.escape(p.name)}</td><td>{p.start:.4g}</td><td>{p.value:.4g}</td>"
-                       f"<td>{p.standard_error:.2g}</td></tr>" for p in self.parameters)
-        logs = "".join(f"<tr><td>{html.escape(g.log)}</td><td>{'test' if g.test else 'train'}</td>"
-                       f"<td>{g.loss_before:.4g}</td><td>{g.loss_after:.4g}</td></tr>" for g in self.logs)
-        notes = "".join(f"<li>{f.severity}: {html.escape(f.text)}</li>" for f in self.findings)
-        return f"<p>{html.escape(self.meaning)}</p><table><tr><th>parameter</th><th>start</th><th>value</th>" \
-               f"<th>standard error</th></tr>{rows}</table><table><tr><th>log</th><th></th><th>loss before</th>" \
-               f"<th>after</th></tr>{logs}</table><ul>{notes}</ul>"
+        table = html_table(("parameter", "start", "value", "standard error"),
+                           [(p.name, p.start, p.value, p.standard_error) for p in self.parameters])
+        logs = html_table(("log", "", "loss before", "after"),
+                          [(g.log, "test" if g.test else "train", g.loss_before, g.loss_after) for g in self.logs])
+        return f"<p>{html.escape(self.meaning)}</p>{table}{logs}{findings_html(self.findings)}"
 
     def __repr__(self) -> str:
         values = ", ".join(f"{p.name}={p.value:.4g}" for p in self.parameters)
         return f"TuneResult({self.stop}, loss {self.loss_start:.4g} -> {self.loss:.4g}, {self.runs} runs; {values})"
 
 
-# ---- The problem ------------------------------------------------------------------------------------------------------
+# ---- The problem -----------------------------------------------------------------------------------------------------
 
 
 def _parameter(name: Any, given: Any) -> Parameter:
@@ -217,26 +225,25 @@ def _aligned(given: Any, logs: list[tuple[str, Any]], what: str) -> list[Any]:
     return items
 
 
-# ---- The queue --------------------------------------------------------------------------------------------------------
+# ---- The queue -------------------------------------------------------------------------------------------------------
 
 
 class _Queue:
     """A ct_tune_queue over a runner. Its functions are called by the library from the thread that called tune."""
 
     def __init__(self, runner: Any, names: Sequence[str], logs: Sequence[Any], truths: Sequence[_Trajectory | None],
-                 options: t.ct_track_options) -> None:
+                 options: t.ct_track_options, watch: Watch) -> None:
         self._runner, self._names, self._logs, self._truths, self._options = runner, names, logs, truths, options
         self._sites: list[Sites | None] = [None] * len(logs)
         self._rows: list[int | None] = [None] * len(logs)
         self._first: list[Any] = [None] * len(logs)
         self._early: list[tuple[Any, Ended]] = []  # ended before the first run of their log
         self._ready: list[tuple[Any, Ended]] = []
-        self.interrupt = interruptible()
-        self.raised: list[BaseException] = []
+        self.watch, self.interrupt, self.raised = watch, watch.interrupt, watch.raised
         self.failures: list[str] = []
         struct = self.struct = t.ct_tune_queue()
         struct.slots = runner.slots
-        fields = dict(t.ct_tune_queue._fields_)
+        fields: Any = dict(t.ct_tune_queue._fields_)  # type: ignore[arg-type]
         for name in ("submit", "collect", "abandon", "free"):
             setattr(struct, name, fields[name](getattr(self, f"_{name}")))
 
@@ -329,7 +336,7 @@ class _Queue:
         if len(self.failures) < 20 and message not in self.failures:
             self.failures.append(message)
         text = np.frombuffer(message.encode("utf-8", "replace").replace(b"\0", b"?") + b"\0", dtype=np.uint8)
-        field = dict(t.ct_tune_outcome._fields_)["message"]
+        field: Any = dict(t.ct_tune_outcome._fields_)["message"]  # type: ignore[arg-type]
         ctypes.memmove(ctypes.addressof(out) + t.ct_tune_outcome.message.offset,
                        ctypes.byref(ctypes.c_void_p(library_memory(text))), ctypes.sizeof(field))
 
@@ -372,7 +379,7 @@ class _Queue:
         return np.ascontiguousarray(array)
 
 
-# ---- tune -------------------------------------------------------------------------------------------------------------
+# ---- tune ------------------------------------------------------------------------------------------------------------
 
 
 def _options(given: Mapping[str, Any]) -> t.ct_tune_options:
@@ -394,24 +401,14 @@ def _options(given: Mapping[str, Any]) -> t.ct_tune_options:
     return options
 
 
-def _progress(queue: _Queue, names: Sequence[str], tell: Callable[[dict], Any] | None) -> Callable[[Any, Any], int]:
+def _progress(queue: _Queue, names: Sequence[str]) -> Callable[[Any, Any], int]:
     def report(_user: Any, pointer: Any) -> int:
-        try:
-            if queue.interrupt.stopped():
-                return 1
-            if tell is None:
-                return 0
-            p = pointer.contents
-            state = {"phase": p.phase.decode(), "runs": p.runs, "failed": p.failed, "expected": p.expected,
+        p = pointer.contents
+        return queue.watch.tell(
+            lambda: {"phase": p.phase.decode(), "runs": p.runs, "failed": p.failed, "expected": p.expected,
                      "loss_start": p.loss_start, "loss": p.loss, "seconds": p.seconds,
-                     "values": {n: p.value[i] for i, n in enumerate(names)} if p.value else None}
-            return 1 if tell(state) else 0
-        except KeyboardInterrupt:
-            queue.interrupt.hit = True
-            return 1
-        except BaseException as why:
-            queue.raised.append(why)
-            return 1
+                     "values": {n: p.value[i] for i, n in enumerate(names)} if p.value else None},
+            p.runs / p.expected if p.expected > 0 else 0.0, f"{p.runs} runs, loss {p.loss:.4g}")
 
     return report
 
@@ -433,18 +430,19 @@ def tune(estimator: Callable[[dict[str, float], Any], Any], parameters: Mapping[
          points: int | None = None, folds: int | None = None, prior: float | None = None, repeats: int | None = None,
          whole_box: bool | None = None, seed: int | None = None, relative: float | None = None,
          step: float | None = None, loss: str = "local", align: str = "none", delta: str | None = None,
-         translation: float = 1, rotation: float = 1, progress: Callable[[dict], Any] | None = None) -> TuneResult:
+         translation: float = 1, rotation: float = 1, callback: Callable[[dict[str, Any]], Any] | None = None,
+         progress: bool = False) -> TuneResult:
     """Learn parameters of any estimator that is a function of a dict of values and a log.
 
     Without `truth` it returns a vector of residuals, whose half square sum is the loss. With `truth` (for each log: a
     list, a dict by name, or a function of the log) it returns a trajectory: rows (t, x, y, yaw) or
-    (t, x, y, z, qx, qy, qz, qw), or (rows, covariances). Logs are a list or a dict by name, of anything. `test` logs are
-    never learned from. Logs of one of `recordings` are held out together.
+    (t, x, y, z, qx, qy, qz, qw), or (rows, covariances). Logs are a list or a dict by name, of anything. `test` logs
+    are never learned from. Logs of one of `recordings` are held out together.
 
     Parameters: a start, (start, lower, upper), a dict, or a Parameter. What the estimator raises is the outcome of that
-    run, not of tuning. `workers` threads, or with `processes` forked processes, run at once (None: one a processor); one
-    worker runs in the calling thread. `timeout`: seconds of a run, with processes. Ctrl-C, or a `progress` function that
-    returns true, stops at the best so far. Other options are those of TUNE.yaml (docs/tune.md).
+    run, not of tuning. `workers` threads, or with `processes` forked processes, run at once (None: one a processor);
+    one worker runs in the calling thread. `timeout`: seconds of a run, with processes. Ctrl-C, or a `callback` that
+    returns true, stops at the best so far; `progress` shows a bar. Other options are those of TUNE.yaml (docs/tune.md).
 
     >>> import numpy as np
     >>> def estimator(values, log):
@@ -477,8 +475,8 @@ def tune(estimator: Callable[[dict[str, float], Any], Any], parameters: Mapping[
     options = _options({"method": method, "points": points, "folds": folds, "prior": prior, "repeats": repeats,
                         "seed": seed, "relative": relative, "step": step, "whole_box": whole_box})
     queue = _Queue(runner, names, [log for _, log, _ in everything], compared,
-                   track_options(loss, align, delta, translation, rotation))
-    options.progress = type(options.progress)(_progress(queue, names, progress))
+                   track_options(loss, align, delta, translation, rotation), Watch("tune", callback, progress))
+    options.progress = type(options.progress)(_progress(queue, names))
     return _run(problem, options, queue, names, [p.start for p in table], [(n, h) for n, _, h in everything])
 
 
@@ -487,7 +485,7 @@ def _run(problem: t.ct_tune_problem, options: t.ct_tune_options, queue: _Queue, 
     result = t.ct_tune_result()
     try:
         try:
-            with queue.interrupt:
+            with queue.watch:
                 call("ct_tune", ctypes.byref(problem), ctypes.byref(options), ctypes.byref(queue.struct),
                      ctypes.byref(result))
         except Error:

@@ -10,8 +10,8 @@ import numpy as np
 from . import _tables as t
 from ._arrays import address, doubles, indices
 from ._factor import FactorModel, raise_pending
-from ._library import ArgumentError, Handle, call, encode, in_use, lib
-from .graph import Graph, from_fields, kind_of, to_fields
+from ._library import ArgumentError, Handle, call, changing, count, in_use, instance, lib, real
+from .graph import Graph, find_model, from_fields, kind_of, to_fields
 from .noise import Noise
 
 
@@ -24,16 +24,22 @@ class UpdateResult:
     eliminated: int
     """Variables that were eliminated again."""
     relinearised: int
+    """Variables whose linearisation points moved."""
     marginalised: int
     seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers, for JSON."""
+        return dict(self.__dict__)
 
 
 class Smoother(Handle):
     """iSAM2: variables and factors are added, and `update` brings the estimate up to date by what they affect alone.
 
-    What is added waits for the next update. An update that fails changes nothing, and what waits is kept: add what lacks
-    and update again, or `discard` it. `relinearise`: threshold in m and rad, looked at every `skip` updates. `window`:
-    number of variables kept, older ones are marginalised; 0: all. The noise table stays in use until it is closed.
+    What is added waits for the next update. An update that fails changes nothing, and what waits is kept: add what
+    lacks and update again, or `discard` it. `relinearise`: threshold in m and rad, looked at every `skip` updates.
+    `window`: number of variables kept, older ones are marginalised; 0: all. The noise table stays in use until it is
+    closed.
 
     >>> noise = Noise()
     >>> _ = noise.add("prior", sigma=[0.1] * 3), noise.add("odom", sigma=[0.1, 0.1, 0.02])
@@ -53,18 +59,17 @@ class Smoother(Handle):
 
     def __init__(self, noise: Noise, *, relinearise: float = 0.1, skip: int = 10, wildfire: float = 0.001,
                  window: int = 0) -> None:
-        if not isinstance(noise, Noise):
-            raise ArgumentError(f"a smoother needs a Noise, found {type(noise).__name__}")
+        instance(noise, Noise, "noise")
         options, handle = lib.ct_smoother_defaults(), ctypes.c_void_p()
         for kind in range(t.CT_KIND_COUNT):
-            options.relinearise[kind] = float(relinearise)
-        options.skip, options.wildfire, options.window = _whole(skip, "skip"), float(wildfire), _whole(window, "window")
-        if not (float(relinearise) >= 0 and float(wildfire) >= 0):
-            raise ArgumentError(f"relinearise and wildfire are 0 or more, found {relinearise} and {wildfire}")
-        call("ct_smoother_new", noise._pointer, ctypes.byref(options), ctypes.byref(handle))
+            options.relinearise[kind] = real(relinearise, "relinearise", 0)
+        options.skip, options.window = count(skip, "skip"), count(window, "window")
+        options.wildfire = real(wildfire, "wildfire", 0)
+        with changing(noise):
+            call("ct_smoother_new", noise._pointer, ctypes.byref(options), ctypes.byref(handle))
+            noise._pins += 1
         super().__init__(handle)
         self.noise = noise
-        noise._pins += 1
         self._models: list[FactorModel] = []
         self._kinds: list[int] = []
         self._discard()
@@ -78,37 +83,39 @@ class Smoother(Handle):
 
     def discard(self) -> None:
         """Forget what waits for the next update."""
-        self._idle()
-        self._discard()
+        with changing(self):
+            self._discard()
 
     # ---- what waits
 
     def add_variables(self, kind: str, values: Any) -> np.ndarray:
         """Variables with initial values, one a row of fields. Returns their indices."""
-        number = kind_of(kind)
-        self._idle()
-        stored = np.array(from_fields(number, values, f"values of {kind}"))
-        first = self.variables + self._count[0]
-        self._variables.append((number, stored))
-        self._count[0] += len(stored)
-        return np.arange(first, first + len(stored), dtype=np.int32)
+        with changing(self):
+            number = kind_of(kind)
+            stored = np.array(from_fields(number, values, f"values of {kind}"))
+            first = self.variables + self._count[0]
+            self._variables.append((number, stored))
+            self._count[0] += len(stored)
+            return np.arange(first, first + len(stored), dtype=np.int32)
 
     def add_factors(self, model: str | FactorModel, variables: Any, measurements: Any, noise: str | int) -> np.ndarray:
         """Factors of a model, as Graph.add_factors. Returns their numbers."""
-        self._idle()
-        ops = Graph._ops(self, model)  # type: ignore[arg-type]
-        var = np.array(indices(variables, (None, None), "variables"))
-        if var.shape[1] != ops.arity:
-            raise ArgumentError(f"{ops.name.decode()} has {ops.arity} variables: `variables` must be n x {ops.arity}, "
-                                f"found shape {var.shape}")
-        bad = var[(var < 0) | (var >= self.variables + self._count[0])]
-        if len(bad):
-            raise ArgumentError(f"there is no variable {bad[0]}: there are {self.variables + self._count[0]}")
-        z = np.array(Graph._measurements(self, ops, measurements, len(var)))  # type: ignore[arg-type]
-        first = self.factors + self._count[1]
-        self._factors.append((ops, var, z, self.noise.index(noise)))
-        self._count[1] += len(var)
-        return np.arange(first, first + len(var), dtype=np.int32)
+        with changing(self):
+            ops = find_model(model)
+            if isinstance(model, FactorModel) and model not in self._models:
+                self._models.append(model)
+            var = np.array(indices(variables, (None, None), "variables"))
+            if var.shape[1] != ops.arity:
+                raise ArgumentError(f"{ops.name.decode()} has {ops.arity} variables: `variables` must be n x "
+                                    f"{ops.arity}, found shape {var.shape}")
+            bad = var[(var < 0) | (var >= self.variables + self._count[0])]
+            if len(bad):
+                raise ArgumentError(f"there is no variable {bad[0]}: there are {self.variables + self._count[0]}")
+            z = np.array(Graph._measurements(ops, measurements, len(var)))
+            first = self.factors + self._count[1]
+            self._factors.append((ops, var, z, self.noise.index(noise)))
+            self._count[1] += len(var)
+            return np.arange(first, first + len(var), dtype=np.int32)
 
     def add_prior(self, variables: Any, values: Any, noise: str | int) -> np.ndarray:
         """A direct measurement of each variable."""
@@ -138,38 +145,37 @@ class Smoother(Handle):
 
     def remove(self, factors: Any) -> None:
         """Remove factors at the next update."""
-        self._idle()
-        self._removals += indices(factors, (None,), "factors").tolist()
+        with changing(self):
+            self._removals += indices(factors, (None,), "factors").tolist()
 
     def marginalise(self, variables: Any) -> None:
         """Remove variables at the next update; what their factors know stays as a prior on their neighbours."""
-        self._idle()
-        self._marginals += indices(variables, (None,), "variables").tolist()
+        with changing(self):
+            self._marginals += indices(variables, (None,), "variables").tolist()
 
     # ---- updates
 
     def update(self, relinearise: bool = False) -> UpdateResult:
         """Apply what waits. `relinearise`: all variables, as a Gauss-Newton iteration."""
-        self._idle()
-        increment, stats, keep = self._increment(), t.ct_smoother_stats(), []
-        increment.relinearise = int(bool(relinearise))
-        keep.append(increment)
-        with in_use(self, self.noise):
+        with in_use(self.noise, alone=(self,)):
+            increment, stats = self._increment(), t.ct_smoother_stats()
+            increment.relinearise = int(bool(relinearise))
             try:
                 call("ct_smoother_update", self._pointer, ctypes.byref(increment), ctypes.byref(stats))
             finally:
                 raise_pending(self._models)
-        for kind, stored in self._variables:
-            self._kinds += [kind] * len(stored)
-        self._discard()
+            for kind, stored in self._variables:
+                self._kinds += [kind] * len(stored)
+            self._discard()
         return UpdateResult(stats.variables, stats.factors, stats.eliminated, stats.relinearised, stats.marginalised,
                             stats.seconds)
 
     def _increment(self) -> t.ct_increment:
         variables = (t.ct_new_variable * max(self._count[0], 1))()
         factors = (t.ct_new_factor * max(self._count[1], 1))()
-        value_type = dict(t.ct_new_variable._fields_)["value"]
-        types, at = dict(t.ct_new_factor._fields_), 0
+        value_type: Any = dict(t.ct_new_variable._fields_)["value"]  # type: ignore[arg-type]
+        types: Any = dict(t.ct_new_factor._fields_)  # type: ignore[arg-type]
+        at = 0
         for kind, stored in self._variables:
             for row in range(len(stored)):
                 variables[at].kind = kind
@@ -190,8 +196,7 @@ class Smoother(Handle):
 
     def renew(self) -> None:
         """After numbers of the noise table were changed: everything is whitened and eliminated again."""
-        self._idle()
-        with in_use(self, self.noise):
+        with in_use(self.noise, alone=(self,)):
             try:
                 call("ct_smoother_renew", self._pointer)
             finally:
@@ -220,43 +225,42 @@ class Smoother(Handle):
 
     def values(self, variables: Any = None) -> np.ndarray | list[np.ndarray]:
         """Estimates as rows of fields: an array if all are of one kind, else a list. None: of all that are kept."""
-        self._idle()
-        if variables is None:
-            index = np.array([v for v in range(self.variables) if lib.ct_smoother_has(self._pointer, v)], dtype=np.int32)
-        else:
-            index = self._check(variables)
-        kinds = [self._kinds[v] for v in index]
-        rows = np.zeros((len(index), t.CT_SIZE_MAX))
-        for row, v in enumerate(index.tolist()):
-            lib.ct_smoother_estimate(self._pointer, v, rows.ctypes.data + row * rows.strides[0])
-        if len(set(kinds)) == 1:
-            return to_fields(kinds[0], rows[:, :lib.ct_kind_size(kinds[0])])
-        return [to_fields(k, rows[i:i + 1, :lib.ct_kind_size(k)])[0] for i, k in enumerate(kinds)]
+        with changing(self):
+            if variables is None:
+                kept = [v for v in range(self.variables) if lib.ct_smoother_has(self._pointer, v)]
+                index = np.array(kept, dtype=np.int32)
+            else:
+                index = self._check(variables)
+            kinds = [self._kinds[v] for v in index]
+            rows = np.zeros((len(index), t.CT_SIZE_MAX))
+            for row, v in enumerate(index.tolist()):
+                lib.ct_smoother_estimate(self._pointer, v, rows.ctypes.data + row * rows.strides[0])
+            if len(set(kinds)) == 1:
+                return to_fields(kinds[0], rows[:, :lib.ct_kind_size(kinds[0])])
+            return [to_fields(k, rows[i:i + 1, :lib.ct_kind_size(k)])[0] for i, k in enumerate(kinds)]
 
     def marginals(self, variables: Any) -> list[np.ndarray]:
         """Covariance of each variable in its own frame, at the linearisation points."""
-        self._idle()
-        out = []
-        for v in self._check(variables).tolist():
-            dim = lib.ct_kind_dim(self._kinds[v])
-            block = np.zeros((dim, dim))
-            call("ct_smoother_marginal", self._pointer, v, address(block))
-            out.append(block)
-        return out
+        with in_use(alone=(self,)):
+            out = []
+            for v in self._check(variables).tolist():
+                dim = lib.ct_kind_dim(self._kinds[v])
+                block = np.zeros((dim, dim))
+                call("ct_smoother_marginal", self._pointer, v, address(block))
+                out.append(block)
+            return out
 
     def error(self) -> float:
         """Sum of rho over the factors at the estimate."""
-        self._idle()
-        with in_use(self, self.noise):
+        with in_use(self.noise, alone=(self,)):
             value = lib.ct_smoother_error(self._pointer)
         raise_pending(self._models)
         return value
 
     def distance(self) -> float:
         """Distance from the minimum in standard deviations: what thresholds leave."""
-        self._idle()
         largest, distance = ctypes.c_double(), ctypes.c_double()
-        with in_use(self, self.noise):
+        with in_use(self.noise, alone=(self,)):
             try:
                 call("ct_smoother_stationarity", self._pointer, ctypes.byref(largest), ctypes.byref(distance))
             finally:
@@ -265,19 +269,14 @@ class Smoother(Handle):
 
     def close(self) -> None:
         """Free it now, and release the noise table."""
-        open_before = bool(self._handle)
-        super().close()
-        if open_before:
-            self.noise._pins -= 1
+        with changing():
+            open_before = bool(self._handle)
+            super().close()
+            if open_before:
+                self.noise._pins -= 1
 
     def __repr__(self) -> str:
         if not self._handle:
             return "Smoother(closed)"
-        return f"Smoother({self.variables} variables, {self.factors} factors; {self._count[0]} and {self._count[1]} wait)"
-
-
-def _whole(value: Any, what: str) -> int:
-    number = int(doubles(value, (1,), what)[0])
-    if not 0 <= number < 2**31:
-        raise ArgumentError(f"{what} is 0 or more, found {number}")
-    return number
+        waiting = f"{self._count[0]} and {self._count[1]} wait"
+        return f"Smoother({self.variables} variables, {self.factors} factors; {waiting})"

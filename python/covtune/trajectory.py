@@ -40,11 +40,13 @@ class _Trajectory:
         if not len(array):
             raise ArgumentError(f"{what} has no row of finite numbers")
         if np.abs(array[:, 0]).max() > 9e9:
-            raise ArgumentError(f"{what}: column 0 is a time in seconds, found {array[np.abs(array[:, 0]).argmax(), 0]:g}")
+            raise ArgumentError(f"{what}: column 0 is a time in seconds, found "
+                                f"{array[np.abs(array[:, 0]).argmax(), 0]:g}")
         stamps = np.round(array[:, 0] * 1e9).astype(np.int64)
         late = np.flatnonzero(np.diff(stamps) <= 0)
         if len(late):
-            raise ArgumentError(f"{what}: times must rise, found {array[late[0] + 1, 0]:.9g} after {array[late[0], 0]:.9g}")
+            raise ArgumentError(f"{what}: times must rise, found {array[late[0] + 1, 0]:.9g} after "
+                                f"{array[late[0], 0]:.9g}")
         poses = np.zeros((len(array), 7))
         poses[:, :2], poses[:, 6] = array[:, 1:3], 1
         if array.shape[1] == 4:
@@ -68,7 +70,7 @@ class _Trajectory:
             own.covariance_dim = dim
 
     def __del__(self) -> None:
-        at, self._at = getattr(self, "_at", None), None
+        at, self._at = getattr(self, "_at", None), None  # type: ignore[assignment]
         if at:
             lib.ct_trajectory_free(at)
 

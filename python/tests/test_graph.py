@@ -299,13 +299,13 @@ class Behaviour(unittest.TestCase):
 
     def test_progress_can_cancel_and_may_raise(self):
         graph, _, _ = chain(40)
-        self.assertEqual(graph.solve(progress=lambda p: True).stop, "cancelled")
+        self.assertEqual(graph.solve(callback=lambda p: True).stop, "cancelled")
 
         def fails(p):
             raise KeyError("own")
 
         with self.assertRaises(KeyError):
-            graph.solve(progress=fails)
+            graph.solve(callback=fails)
 
     def test_threads_solve_graphs_of_their_own(self):
         results = []

@@ -47,7 +47,7 @@ class Learning(unittest.TestCase):
                               text=True).stdout or \
             subprocess.run([PROGRAM, "eval", str(self.path), "--json"], check=True, capture_output=True, text=True).stdout
         theirs, mine = json.dumps(json.loads(text)), ct.evaluate(self.data)
-        self.assertIn(repr(mine["translation"])[:10], theirs)
+        self.assertIn(repr(mine.translation)[:10], theirs)
 
     def test_a_far_start_is_learned(self):
         far = ct.Dataset.read(self.path)
@@ -61,9 +61,9 @@ class Learning(unittest.TestCase):
         self.assertIn("<table>", result._repr_html_())
 
     def test_progress_stops_at_the_best_so_far(self):
-        self.assertEqual(ct.learn(self.data, folds=0, method="lm", progress=lambda p: True).stop, "cancelled")
+        self.assertEqual(ct.learn(self.data, folds=0, method="lm", callback=lambda p: True).stop, "cancelled")
         with self.assertRaises(ZeroDivisionError):
-            ct.learn(self.data, progress=lambda p: 1 / 0)
+            ct.learn(self.data, callback=lambda p: 1 / 0)
 
     def test_a_dataset_from_arrays(self):
         noise = ct.Noise()

@@ -127,12 +127,12 @@ class Tune(unittest.TestCase):
             seen.append(state)
             return state["runs"] >= 10
 
-        result = ct.tune(curved, START, [1, 2, 3], progress=tell)
+        result = ct.tune(curved, START, [1, 2, 3], callback=tell)
         self.assertEqual(result.stop, "cancelled")
         self.assertLess(result.runs, 20)
         self.assertTrue({"phase", "runs", "loss", "values"} <= set(seen[0]))
         with self.assertRaises(KeyError):
-            ct.tune(curved, START, [1], progress=lambda s: {}["own"])
+            ct.tune(curved, START, [1], callback=lambda s: {}["own"])
 
     def test_an_interrupt_gives_the_best_so_far_within_a_second(self):
         def slow(values, log):
