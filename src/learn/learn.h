@@ -439,8 +439,8 @@ uint64_t ct__sequence_digest(const ct_sequence *seq);
 
 /* error_bars.c */
 ct_status ct__error_bars(ct__learning *l);
-/* covariance.c: result.covariance <- standard errors with the correlations of A, a covariance of all parameters (m x m);
- * NULL: no correlations. */
+/* covariance.c: result.covariance <- standard errors with the correlations of A, a covariance of all parameters (m x
+ * m); NULL: no correlations. */
 void ct__set_covariance(ct_learn_result *r, const double *A);
 /* The same with those of the information of the likelihood at l->p. One evaluation of it. */
 ct_status ct__likelihood_covariance(ct__learning *l);
