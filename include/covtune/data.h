@@ -48,7 +48,8 @@ typedef struct {
     X(CT_FORMAT_KITTI, "kitti", ".kitti", "KITTI trajectory: 3x4 matrices")                        \
     X(CT_FORMAT_PYFG, "pyfg", ".pyfg", "PyFactorGraph text")                                       \
     X(CT_FORMAT_ISAM, "isam", ".isam", "iSAM text, square-root information")                       \
-    X(CT_FORMAT_PUSH, "push", ".csv", "recorded push: t, object_x, ..., pusher_y")
+    X(CT_FORMAT_PUSH, "push", ".csv", "recorded push: t, object_x, ..., pusher_y")                 \
+    X(CT_FORMAT_BINARY, "binary", ".ctbin", "covtune sequence, binary")
 
 typedef enum {
 #define X(constant, name, ending, what) constant,

@@ -31,9 +31,8 @@ const char *ct__names_get(const ct__names *names, int32_t index)
     return names->text + names->at[index];
 }
 
-static ct_status rehash(ct__names *names, ct_err *err)
+static ct_status rehash(ct__names *names, int64_t slots, ct_err *err)
 {
-    const int64_t slots = names->slots ? 2 * names->slots : 64;
     int32_t      *slot = ct__zalloc(slots, sizeof *slot);
     if (!slot) return ct__no_memory(err, "name slots", slots);
     free(names->slot);
@@ -43,11 +42,19 @@ static ct_status rehash(ct__names *names, ct_err *err)
     return CT_OK;
 }
 
+ct_status ct__names_reserve(ct__names *names, int64_t more, ct_err *err)
+{
+    int64_t slots = CT_MAX(names->slots, 64);
+    while (slots < 2 * (names->count + more)) slots *= 2;
+    if (slots > names->slots) CT_TRY(rehash(names, slots, err));
+    return ct__grow(&names->at, &names->at_capacity, names->count + more, sizeof *names->at, "names", err);
+}
+
 ct_status ct__names_add(ct__names *names, const char *text, ct_err *err)
 {
     const int64_t length = (int64_t)strlen(text) + 1;
     if (names->count >= INT32_MAX - 1) return ct_fail(err, CT_E_LIMIT, "more than %d names", INT32_MAX - 1);
-    if (2 * (names->count + 1) > names->slots) CT_TRY(rehash(names, err));
+    if (2 * (names->count + 1) > names->slots) CT_TRY(rehash(names, names->slots ? 2 * names->slots : 64, err));
     CT_TRY(ct__grow(&names->at, &names->at_capacity, names->count + 1, sizeof *names->at, "names", err));
     CT_TRY(ct__grow(&names->text, &names->text_capacity, names->text_used + length, 1, "bytes of names", err));
     const int64_t place = probe(names, text);

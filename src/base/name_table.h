@@ -16,6 +16,8 @@ typedef struct {
 
 int32_t     ct__names_find(const ct__names *names, const char *text); /* -1: none */
 const char *ct__names_get(const ct__names *names, int32_t index);
+/* Room for `more` strings without another table of slots. */
+ct_status   ct__names_reserve(ct__names *names, int64_t more, ct_err *err);
 /* Adds a new string; its number is the previous count. Nothing changes on failure. */
 ct_status   ct__names_add(ct__names *names, const char *text, ct_err *err);
 /* Removes the last string added. */

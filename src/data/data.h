@@ -5,6 +5,7 @@
  *                                                                      initialise.c, repair_covariance.c
  *   ct__out     a sequence that is being written                       writer.c
  *   shapes      in covtune's own sequences                             read_covtune_shape.c
+ *   binary      covtune's own sequences as arrays                      binary.h, read_binary.c, write_binary.c
  *   ct__yaml    the contents of dataset.yaml                           dataset_yaml.c, dataset_schema.c
  *   simulated   what simulators share                                  deduplicate_noise.c, src/simulate/
  *   numbers     group elements and matrices as words                   fields.c
@@ -105,7 +106,8 @@ typedef struct {
         int64_t line;
     }            *contact; /* factors on grids */
     int64_t       contacts, contact_capacity;
-    int64_t       first_line; /* of the first contact of any shape, 0: none */
+    int           begun;      /* there is a contact of any shape */
+    int64_t       first_line; /* of the first one */
     int32_t       first;      /* its factor */
 } ct__shape_lines;
 
@@ -190,6 +192,9 @@ ct_status ct__build_information(ct__build *b, const char *group, int dim, const 
 ct_status ct__build_repair(ct__build *b, const char *name, const char *what, int n, double A[]);
 ct_status ct__build_repair_note(ct__build *b);
 
+/* CT_E_PARSE: there is no measurement model of that name, with the nearest one that there is. */
+ct_status ct__build_no_measurement_model(const ct__build *b, const char *name);
+
 void ct__intern_free(ct__intern *intern);
 
 /* ct_sequence_read_with for files that share a table; policy and options may be NULL. */
@@ -206,6 +211,8 @@ int32_t   ct__sequence_shape(const ct_sequence *seq, const char *name);
 ct_status ct__shape_begin(ct__build *b);
 ct_status ct__shape_more(ct__build *b);
 ct_status ct__shape_end(ct__build *b);
+/* A factor on shape `index` is about to be added: it is checked when all truth is known. `line` is for messages. */
+ct_status ct__shape_contact(ct__build *b, int32_t index, int64_t line);
 /* Word w, "shape=box", of a factor that is about to be added. */
 ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct_shape **shape);
 /* After the last line: errors if the true position of a finger lies beyond the grid that it touches or deep inside
@@ -280,8 +287,12 @@ const ct_noise_model *ct__out_model(const ct__out *out, const ct_factor *f, ct__
 ct_status ct__out_drop(ct__out *out, const char *fmt, ...) CT_PRINTF(2, 3);
 /* Drop truth and times, which most formats of other programs cannot represent. */
 ct_status ct__out_drop_extras(ct__out *out, const char *format);
+/* 1 if files can hold the name: one word that does not begin with #, of limited length. */
+int       ct__is_name(const char *name);
 /* Check that a name is a single word for the reader. */
 ct_status ct__out_check_name(const ct__out *out, const char *what, const char *name);
+/* The same for every name that a file of covtune's own has: variables, noise models, shapes, recording. */
+ct_status ct__out_check_names(const ct__out *out);
 /* For formats with numbered variables: 17 for x17, and numbers after the largest for variables with other names.
  * With points_apart, points (R^n) have their own numbering, 17 for l17. The caller frees *ids. */
 ct_status ct__out_ids(const ct__out *out, int points_apart, int64_t **ids);
@@ -406,7 +417,7 @@ void      ct__nav_path(ct_kind kind, int32_t poses, ct_rng *rng, double *truth);
 typedef ct_status ct__read_fn(ct__build *b);
 typedef ct_status ct__write_fn(ct__out *out);
 
-ct__read_fn ct__seqfile_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read,
+ct__read_fn ct__seqfile_read, ct__binary_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read,
     ct__push_csv_read;
 /* format_table.c: how a format is read and written. */
 typedef struct {
@@ -416,7 +427,7 @@ typedef struct {
 extern const ct__format_functions ct__format_table[CT_FORMAT_COUNT];
 
 #define CT__PUSH_COLUMN "object_theta" /* no file of another format starts with this name */
-ct__write_fn ct__seqfile_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write,
+ct__write_fn ct__seqfile_write, ct__binary_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write,
     ct__isam_write;
 
 #endif

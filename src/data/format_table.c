@@ -1,4 +1,5 @@
 /* format_table.c: the table of file formats: reader and writer, name, file ending, first line. */
+#include "data/binary.h"
 #include "data/data.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@ static const char *const ENDING[] = {CT_FORMAT_LIST(X)};
 /* One row per format. NULL: not supported. */
 const ct__format_functions ct__format_table[CT_FORMAT_COUNT] = {
     [CT_FORMAT_COVTUNE] = {ct__seqfile_read, ct__seqfile_write},
+    [CT_FORMAT_BINARY] = {ct__binary_read, ct__binary_write},
     [CT_FORMAT_G2O] = {ct__g2o_read, ct__g2o_write},
     [CT_FORMAT_LEO] = {ct__leo_read, ct__leo_write},
     [CT_FORMAT_TUM] = {ct__tum_read, ct__tum_write},
@@ -87,8 +89,15 @@ static int by_line(const ct__lines *in)
 
 static ct_status by_content(const char *path, ct_format *format, ct_err *err)
 {
+    char  magic[8];
     FILE *file = fopen(path, "rb");
     if (!file) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
+    if (fread(magic, 1, sizeof magic, file) == sizeof magic && !memcmp(magic, CT__BINARY_MAGIC, sizeof magic)) {
+        fclose(file);
+        *format = CT_FORMAT_BINARY;
+        return CT_OK;
+    }
+    rewind(file);
     ct__lines in = {.file = file, .path = path, .err = err};
     int       more, found = -1;
     ct_status status = ct__lines_next(&in, &more);

@@ -313,15 +313,14 @@ static const char *model_at(const void *registry, int i)
     return ops ? ops->name : NULL;
 }
 
-static ct_status no_model(ct__build *b)
+ct_status ct__build_no_measurement_model(const ct__build *b, const char *name)
 {
     char        quote[CT__QUOTE_MAX];
-    const char *near = ct_nearest(b->in.word[1], model_at, b->seq->models);
+    const char *near = ct_nearest(name, model_at, b->seq->models);
     if (near)
-        return ct__lines_bad(&b->in, "there is no measurement model %s; did you mean %s?",
-                             ct__quote(b->in.word[1], quote), near);
-    return ct__lines_bad(&b->in, "there is no measurement model %s, built in or of a plugin",
-                         ct__quote(b->in.word[1], quote));
+        return ct__lines_bad(&b->in, "there is no measurement model %s; did you mean %s?", ct__quote(name, quote),
+                             near);
+    return ct__lines_bad(&b->in, "there is no measurement model %s, built in or of a plugin", ct__quote(name, quote));
 }
 
 /* multiplier=2.5 at word *w, if it is there. */
@@ -386,7 +385,7 @@ static ct_status read_factor(ct__build *b)
     const ct_shape *shape = NULL;
     CT_TRY(ct__word_need(&b->in, 1, 2, "words: model and noise"));
     const ct_factor_ops *ops = ct_factor_registry_find(b->seq->models, b->in.word[1]);
-    if (!ops) return no_model(b);
+    if (!ops) return ct__build_no_measurement_model(b, b->in.word[1]);
     const int32_t noise = ct__build_find_model(b, b->in.word[2]);
     if (noise < 0) return ct__lines_bad(&b->in, "there is no noise model %s above", ct__quote(b->in.word[2], quote));
     const ct_noise_model *m = ct_noise_get(b->noise, noise);
@@ -487,7 +486,7 @@ ct_status ct__seqfile_read(ct__build *b)
     return ct__shape_check(b);
 }
 
-static ct_status check_names(const ct__out *out)
+ct_status ct__out_check_names(const ct__out *out)
 {
     const ct_graph *g = out->seq->graph;
     for (int32_t v = 0; v < g->variables; v++) CT_TRY(ct__out_check_name(out, "variable", ct__names_get(&g->names, v)));
@@ -510,7 +509,7 @@ static int version_of(const ct_sequence *seq)
 ct_status ct__seqfile_write(ct__out *out)
 {
     const ct_graph *g = out->seq->graph;
-    CT_TRY(check_names(out));
+    CT_TRY(ct__out_check_names(out));
     fprintf(out->file, MAGIC " %d\n", version_of(out->seq));
     write_header(out);
     for (int32_t i = 0; i < g->noise_count; i++)

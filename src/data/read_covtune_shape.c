@@ -132,6 +132,17 @@ ct_status ct__shape_end(ct__build *b)
     return CT_OK;
 }
 
+ct_status ct__shape_contact(ct__build *b, int32_t index, int64_t line)
+{
+    ct__shape_lines *s = &b->shapes;
+    if (!s->begun) s->begun = 1, s->first_line = line, s->first = ct_graph_factors(b->seq->graph);
+    if (ct_shape_kind_of(b->seq->shape[index]) != CT_SHAPE_GRID) return CT_OK;
+    CT_TRY(ct__grow(&s->contact, &s->contact_capacity, s->contacts + 1, sizeof *s->contact, "contacts", b->in.err));
+    s->contact[s->contacts].factor = ct_graph_factors(b->seq->graph);
+    s->contact[s->contacts++].line = line;
+    return CT_OK;
+}
+
 ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct_shape **shape)
 {
     char quote[CT__QUOTE_MAX];
@@ -143,14 +154,8 @@ ct_status ct__shape_word(ct__build *b, int w, const ct_factor_ops *ops, const ct
                              ct__quote(b->in.word[w], quote));
     const int32_t index = ct__sequence_shape(b->seq, b->in.word[w] + 6);
     if (index < 0) return ct__lines_bad(&b->in, "there is no shape %s above", ct__quote(b->in.word[w] + 6, quote));
-    ct__shape_lines *s = &b->shapes; /* contacts are checked when all truth is known */
     *shape = b->seq->shape[index];
-    if (!s->first_line) s->first_line = b->in.line, s->first = ct_graph_factors(b->seq->graph);
-    if (ct_shape_kind_of(*shape) != CT_SHAPE_GRID) return CT_OK;
-    CT_TRY(ct__grow(&s->contact, &s->contact_capacity, s->contacts + 1, sizeof *s->contact, "contacts", b->in.err));
-    s->contact[s->contacts].factor = ct_graph_factors(b->seq->graph);
-    s->contact[s->contacts++].line = b->in.line;
-    return CT_OK;
+    return ct__shape_contact(b, index, b->in.line);
 }
 
 /* ---- contacts that cannot be ---- */
@@ -230,7 +235,7 @@ ct_status ct__shape_check(ct__build *b)
         CT_TRY(check_contact(b, ct_graph_factor(b->seq->graph, b->shapes.contact[i].factor)));
     }
     b->in.line = b->shapes.first_line;
-    if (b->shapes.first_line) CT_TRY(check_begin(b, ct_graph_factor(b->seq->graph, b->shapes.first)));
+    if (b->shapes.begun) CT_TRY(check_begin(b, ct_graph_factor(b->seq->graph, b->shapes.first)));
     b->in.line = here;
     return CT_OK;
 }

@@ -33,9 +33,14 @@ ct_status ct__out_drop_extras(ct__out *out, const char *format)
     return CT_OK;
 }
 
+int ct__is_name(const char *name)
+{
+    return *name && *name != '#' && !name[strcspn(name, " \t\r\n")] && strlen(name) < NAME_LIMIT;
+}
+
 ct_status ct__out_check_name(const ct__out *out, const char *what, const char *name)
 {
-    if (*name && *name != '#' && !name[strcspn(name, " \t\r\n")] && strlen(name) < NAME_LIMIT) return CT_OK;
+    if (ct__is_name(name)) return CT_OK;
     return ct_fail(out->err, CT_E_UNSUPPORTED,
                    "%s \"%s\": a name in a file is one word of at most %d bytes that does not begin with #", what, name,
                    NAME_LIMIT - 1);

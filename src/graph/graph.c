@@ -101,16 +101,24 @@ ct_status ct__check_value(const char *name, ct_kind kind, const double *value, c
     return CT_OK;
 }
 
+/* "x17", at the end of buf. A reader of many sequences makes millions of them. */
+static const char *name_by_index(int32_t v, char buf[16])
+{
+    char *at = buf + 15;
+    *at = 0;
+    do *--at = (char)('0' + v % 10);
+    while ((v /= 10) > 0);
+    *--at = 'x';
+    return at;
+}
+
 ct_status ct_graph_add_variable(ct_graph *g, const char *name, ct_kind kind, const double *value, int32_t *index,
                                 ct_err *err)
 {
     const int32_t v = g->variables;
     const int     size = ct_kind_size(kind);
     char          made[16];
-    if (!name) {
-        snprintf(made, sizeof made, "x%d", v);
-        name = made;
-    }
+    if (!name) name = name_by_index(v, made);
     if (!*name) return ct_fail(err, CT_E_ARGUMENT, "variable %d: its name is empty", v);
     CT_TRY(ct__check_kind(name, kind, err));
     if (ct__names_find(&g->names, name) >= 0) return ct_fail(err, CT_E_ARGUMENT, "variable %s is there already", name);

@@ -14,6 +14,22 @@ static ct_status check_count(int64_t count, int64_t present, const char *what, c
     return CT_OK;
 }
 
+ct_status ct__graph_reserve(ct_graph *g, int64_t variables, int64_t values, int64_t factors, int64_t factor_variables,
+                            int64_t numbers, ct_err *err)
+{
+    CT_TRY(check_count(variables, g->variables, "variables", err));
+    CT_TRY(check_count(factors, g->factors, "factors", err));
+    CT_TRY(ct__names_reserve(&g->names, variables, err));
+    CT_TRY(ct__grow(&g->kind, &g->kind_capacity, g->variables + variables, sizeof *g->kind, "variables", err));
+    CT_TRY(ct__grow(&g->fixed, &g->fixed_capacity, g->variables + variables, sizeof *g->fixed, "variables", err));
+    CT_TRY(ct__grow(&g->offset, &g->offset_capacity, g->variables + variables, sizeof *g->offset, "variables", err));
+    CT_TRY(ct__grow(&g->initial, &g->initial_capacity, g->size + values, sizeof *g->initial, "values", err));
+    CT_TRY(ct__grow(&g->factor, &g->factor_capacity, g->factors + factors, sizeof *g->factor, "factors", err));
+    CT_TRY(ct__grow(&g->var_pool, &g->var_capacity, g->var_used + factor_variables, sizeof *g->var_pool,
+                    "factor variables", err));
+    return ct__grow(&g->z_pool, &g->z_capacity, g->z_used + numbers, sizeof *g->z_pool, "measurements", err);
+}
+
 ct_status ct_graph_add_variables(ct_graph *g, ct_kind kind, int64_t count, const double *values, int32_t *first,
                                  ct_err *err)
 {

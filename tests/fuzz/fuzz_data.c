@@ -1,10 +1,12 @@
-/* fuzz_data.c: any bytes as a sequence; the first one says the format ('0' the first in the list, 'y' dataset.yaml).
+/* fuzz_data.c: any bytes as a sequence; the first one says the format ('0' the first in the list, 'y' dataset.yaml, 'b'
+ * a binary sequence whose size and checksums are mended first, so that what is behind them is reached).
  * They are refused with a sentence, or make a graph that every writer survives and that covtune's own format keeps:
  * written and read back it has the same error to the bit, and written again it is the same text. Of a dataset.yaml,
  * groups are written and read back the same. All in memory: a file that is replaced safely waits for the disk. */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
+#include "data/binary.h"
 #include "data/data.h"
 
 #include <math.h>
@@ -141,9 +143,41 @@ static void check_yaml(const char *text, size_t size)
     free(written);
 }
 
+/* What is read from a binary file is written again to a file that reads as the same sequence. */
+static void check_binary(const uint8_t *data, size_t size)
+{
+    ct_noise *noise = NULL, *noise_again = NULL;
+    char     *image = malloc(size + 1), *written = NULL;
+    size_t    length;
+    memcpy(image, data, size);
+    if (size >= sizeof(ct__binary_head)) memcpy(image + offsetof(ct__binary_head, bytes), &(uint64_t){size}, 8);
+    ct__binary_seal(image, size);
+    FUZZ_LAW(ct_noise_new(&noise, NULL) == CT_OK && ct_noise_new(&noise_again, NULL) == CT_OK);
+    ct_sequence *seq = size ? read_bytes(image, size, CT_FORMAT_BINARY, 0, noise) : NULL, *again = NULL;
+    if (seq) {
+        check_round_trip(seq, noise);
+        FILE *file = open_memstream(&written, &length);
+        FUZZ_LAW(ct__sequence_write_stream(file, seq, noise, NULL, CT_FORMAT_BINARY, 0, NULL, NULL) == CT_OK);
+        fclose(file);
+        again = read_bytes(written, length, CT_FORMAT_BINARY, 0, noise_again);
+        FUZZ_LAW(again);
+        check_equal(seq, noise, again, noise_again);
+    }
+    ct_sequence_free(seq);
+    ct_sequence_free(again);
+    ct_noise_free(noise);
+    ct_noise_free(noise_again);
+    free(image);
+    free(written);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) return 0;
+    if (data[0] == 'b') {
+        check_binary(data + 1, size - 1);
+        return 0;
+    }
     if (data[0] == 'y') {
         check_yaml((const char *)data + 1, size - 1);
         return 0;
