@@ -24,7 +24,9 @@
  *   var.time      double    variables      s, NaN: unknown
  *   truth         double    values         true values, stored layout
  *   known         uint8     variables      bit i: coordinate i of the truth is known
- *   shape         byte      any            outlines, as lines of a text sequence
+ *   shape.word    byte      any            per outline: name, kind; each ends with a zero byte
+ *   shape.count   int64     outlines       how many numbers it has
+ *   shape.number  double    any            numbers of ct_shape_numbers, outline by outline
  *   model.name    byte      any            measurement models, each ends with a zero byte
  *   factor.model  int32     factors        place in model.name
  *   factor.noise  int32     factors        place among the noise models of the file

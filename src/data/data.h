@@ -417,8 +417,8 @@ void      ct__nav_path(ct_kind kind, int32_t poses, ct_rng *rng, double *truth);
 typedef ct_status ct__read_fn(ct__build *b);
 typedef ct_status ct__write_fn(ct__out *out);
 
-ct__read_fn ct__seqfile_read, ct__binary_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read, ct__isam_read,
-    ct__push_csv_read;
+ct__read_fn ct__seqfile_read, ct__binary_read, ct__g2o_read, ct__leo_read, ct__tum_read, ct__kitti_read, ct__pyfg_read,
+    ct__isam_read, ct__push_csv_read;
 /* format_table.c: how a format is read and written. */
 typedef struct {
     ct__read_fn  *read;
@@ -427,7 +427,7 @@ typedef struct {
 extern const ct__format_functions ct__format_table[CT_FORMAT_COUNT];
 
 #define CT__PUSH_COLUMN "object_theta" /* no file of another format starts with this name */
-ct__write_fn ct__seqfile_write, ct__binary_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write, ct__pyfg_write,
-    ct__isam_write;
+ct__write_fn ct__seqfile_write, ct__binary_write, ct__g2o_write, ct__leo_write, ct__tum_write, ct__kitti_write,
+    ct__pyfg_write, ct__isam_write;
 
 #endif

@@ -1,7 +1,7 @@
 /* read_binary.c: reads a binary sequence file (binary.h).
  *
- * The file is mapped, every checksum verified, every length compared with the counts, and every number checked as that of
- * a text file is. Then arrays are added to the graph. */
+ * The file is mapped, every checksum verified, every length compared with the counts, and every number checked as that
+ * of a text file is. Then arrays are added to the graph. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/binary.h"
 #include "data/data.h"
@@ -14,8 +14,8 @@
 /* The sections of version 1, in the order of binary.h. */
 enum {
     COUNTS, RECORDING, TRUTH_SIGMA, NOISE_WORD, NOISE_DIM, NOISE_NUMBER, KIND_NAME, VAR_KIND, VAR_FIXED, VAR_NAME,
-    VAR_VALUE, VAR_TIME, TRUTH, KNOWN, SHAPE, MODEL_NAME, FACTOR_MODEL, FACTOR_NOISE, FACTOR_VAR, FACTOR_Z,
-    FACTOR_TIMES, FACTOR_SHAPE, SECTIONS
+    VAR_VALUE, VAR_TIME, TRUTH, KNOWN, SHAPE_WORD, SHAPE_COUNT, SHAPE_NUMBER, MODEL_NAME, FACTOR_MODEL, FACTOR_NOISE,
+    FACTOR_VAR, FACTOR_Z, FACTOR_TIMES, FACTOR_SHAPE, SECTIONS
 };
 static const struct {
     const char *name;
@@ -25,7 +25,8 @@ static const struct {
     [NOISE_WORD] = {"noise.word", 1}, [NOISE_DIM] = {"noise.dim", 4},   [NOISE_NUMBER] = {"noise.number", 8},
     [KIND_NAME] = {"kind.name", 1},   [VAR_KIND] = {"var.kind", 1},     [VAR_FIXED] = {"var.fixed", 1},
     [VAR_NAME] = {"var.name", 1},     [VAR_VALUE] = {"var.value", 8},   [VAR_TIME] = {"var.time", 8},
-    [TRUTH] = {"truth", 8},           [KNOWN] = {"known", 1},           [SHAPE] = {"shape", 1},
+    [TRUTH] = {"truth", 8},           [KNOWN] = {"known", 1},           [SHAPE_WORD] = {"shape.word", 1},
+    [SHAPE_COUNT] = {"shape.count", 8}, [SHAPE_NUMBER] = {"shape.number", 8},
     [MODEL_NAME] = {"model.name", 1}, [FACTOR_MODEL] = {"factor.model", 4}, [FACTOR_NOISE] = {"factor.noise", 4},
     [FACTOR_VAR] = {"factor.var", 4}, [FACTOR_Z] = {"factor.z", 8},     [FACTOR_TIMES] = {"factor.times", 8},
     [FACTOR_SHAPE] = {"factor.shape", 4}};
@@ -320,30 +321,33 @@ static ct_status read_truth(reader *r)
     return CT_OK;
 }
 
-/* Shapes are lines of a text sequence. */
 static ct_status read_shapes(reader *r)
 {
-    const array    *s = &r->section[SHAPE];
-    const ct__lines file = r->b->in;
-    int             more = 1;
-    if (!s->count) return CT_OK;
-    FILE *lines = fmemopen((void *)(uintptr_t)s->at, (size_t)s->count, "rb"); /* which only reads */
-    if (!lines) return ct__no_memory(file.err, "bytes", s->count);
-    r->b->in = (ct__lines){.file = lines, .path = file.path, .err = file.err};
-    ct_status status = CT_OK;
-    while (status == CT_OK) {
-        status = ct__lines_next(&r->b->in, &more);
-        if (status != CT_OK || !more) break;
-        const int begins = !strcmp(r->b->in.word[0], "shape");
-        if (!begins && strcmp(r->b->in.word[0], "+")) status = BAD(r, "its section shape has a line that is none");
-        if (status == CT_OK && begins) status = ct__shape_end(r->b);
-        if (status == CT_OK) status = (begins ? ct__shape_begin : ct__shape_more)(r->b);
+    ct__shape_lines *to = &r->b->shapes;
+    const double    *number = r->section[SHAPE_NUMBER].at;
+    const int64_t   *count = r->section[SHAPE_COUNT].at;
+    int64_t          word = 0, at = 0;
+    for (int64_t i = 0; i < r->section[SHAPE_COUNT].count; i++) {
+        const char *name = NULL, *kind_name = NULL;
+        CT_TRY(next_word(r, SHAPE_WORD, &word, "shape", &name));
+        CT_TRY(next_word(r, SHAPE_WORD, &word, "kind of shape", &kind_name));
+        const int kind = ct_shape_kind_find(kind_name);
+        if (kind < 0) return BAD(r, "shape %.40s is of kind \"%.40s\"; there is no such one", name, kind_name);
+        if (count[i] < 0 || count[i] > r->section[SHAPE_NUMBER].count - at)
+            return BAD(r, "its section shape.number ends within shape %.40s", name);
+        CT_TRY(ct__grow(&to->number, &to->capacity, count[i], sizeof *to->number, "numbers of a shape", r->b->in.err));
+        if (count[i]) memcpy(to->number, number + at, (size_t)count[i] * sizeof *number);
+        for (int64_t k = 0; k < count[i]; k++)
+            if (!isfinite(to->number[k])) return BAD(r, "shape %.40s has a number that is not finite", name);
+        to->count = count[i];
+        to->kind = (ct_shape_kind)kind;
+        to->name = ct__strdup(name);
+        if (!to->name) return ct__no_memory(r->b->in.err, "names", 1);
+        CT_TRY(ct__shape_end(r->b));
+        at += count[i];
     }
-    if (status == CT_OK) status = ct__shape_end(r->b);
-    ct__lines_free(&r->b->in);
-    r->b->in = file;
-    fclose(lines);
-    return status;
+    CT_TRY(check_end(r, SHAPE_WORD, word));
+    return check_end(r, SHAPE_NUMBER, at);
 }
 
 /* ---- factors ---- */
@@ -383,8 +387,8 @@ static ct_status add_factors(reader *r)
     for (int64_t f = 0; f < r->factors; f++) {
         const ct_shape *shape;
         if (model[f] < 0 || model[f] >= r->ops_count || noise[f] < 0 || noise[f] >= r->models)
-            return BAD(r, "factor %lld is of model %d with noise %d; the file has %lld and %lld", (long long)f, model[f],
-                       noise[f], (long long)r->ops_count, (long long)r->models);
+            return BAD(r, "factor %lld is of model %d with noise %d; the file has %lld and %lld", (long long)f,
+                       model[f], noise[f], (long long)r->ops_count, (long long)r->models);
         const ct_factor_ops  *ops = r->ops[model[f]];
         const ct_noise_model *m = ct_noise_get(r->b->noise, r->noise[noise[f]]);
         if (m->dim != ops->rows)

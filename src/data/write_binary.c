@@ -1,5 +1,4 @@
 /* write_binary.c: writes a sequence as a binary file (binary.h). The image is built in memory and written in one go. */
-#define _POSIX_C_SOURCE 200809L
 #include "data/binary.h"
 #include "data/data.h"
 #include "graph/graph.h"
@@ -174,17 +173,29 @@ static ct_status write_variables(writer *w)
 
 static ct_status write_shapes(writer *w)
 {
-    char     *text = NULL;
-    size_t    size = 0;
-    FILE     *file = open_memstream(&text, &size);
-    ct__out   lines = *w->out;
-    if (!file) return ct__no_memory(w->out->err, "bytes", 1);
-    lines.file = file;
-    ct_status status = ct__shapes_write(&lines);
-    if (fclose(file) && status == CT_OK) status = ct__no_memory(w->out->err, "bytes", (int64_t)size);
-    if (status == CT_OK) status = section(w, "shape", 1, text, (int64_t)size);
-    free(text);
-    return status;
+    const ct_sequence *seq = w->out->seq;
+    CT_TRY(begin(w, "shape.word", 1));
+    for (int32_t i = 0; i < seq->shapes; i++) {
+        CT_TRY(word(w, seq->shape_name[i]));
+        CT_TRY(word(w, ct_shape_kind_name(ct_shape_kind_of(seq->shape[i]))));
+    }
+    end(w);
+    CT_TRY(begin(w, "shape.count", sizeof(int64_t)));
+    for (int32_t i = 0; i < seq->shapes; i++)
+        CT_TRY(append(w, &(int64_t){ct_shape_numbers(seq->shape[i], 0, NULL)}, sizeof(int64_t), 0));
+    end(w);
+    CT_TRY(begin(w, "shape.number", sizeof(double)));
+    for (int32_t i = 0; i < seq->shapes; i++) {
+        const int64_t count = ct_shape_numbers(seq->shape[i], 0, NULL);
+        double       *number = ct__zalloc(count, sizeof *number);
+        if (!number) return ct__no_memory(w->out->err, "numbers of a shape", count);
+        ct_shape_numbers(seq->shape[i], count, number);
+        const ct_status status = append(w, number, count * (int64_t)sizeof *number, 0);
+        free(number);
+        CT_TRY(status);
+    }
+    end(w);
+    return CT_OK;
 }
 
 /* ---- factors ---- */

@@ -62,8 +62,8 @@ static inline size_t ct__body_name_length(const char *name)
 
 /* Room for that many more variables, doubles of values, factors, their variables and their measurements, so that adding
  * them one by one does not allocate. */
-ct_status ct__graph_reserve(ct_graph *graph, int64_t variables, int64_t values, int64_t factors, int64_t factor_variables,
-                            int64_t numbers, ct_err *err);
+ct_status ct__graph_reserve(ct_graph *graph, int64_t variables, int64_t values, int64_t factors,
+                            int64_t factor_variables, int64_t numbers, ct_err *err);
 
 /* ct_graph_copy without the factors f with left_out[f]; NULL: with all. */
 ct_status ct__graph_copy_without(const ct_graph *graph, const uint8_t *left_out, ct_graph **out, ct_err *err);
