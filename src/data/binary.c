@@ -48,6 +48,7 @@ void ct__binary_seal(void *image, size_t size)
         memcpy(table + i * sizeof s, &s, sizeof s);
     }
     head.checksum = 0;
-    head.checksum = ct__checksum(&head, sizeof head, ct__checksum(table, head.sections * sizeof(ct__binary_section), 0));
+    const uint64_t of_table = ct__checksum(table, head.sections * sizeof(ct__binary_section), 0);
+    head.checksum = ct__checksum(&head, sizeof head, of_table);
     memcpy(image, &head, sizeof head);
 }

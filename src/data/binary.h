@@ -67,8 +67,8 @@ typedef struct {
 _Static_assert(sizeof(ct__binary_head) == 64, "the head has 64 bytes");
 _Static_assert(sizeof(ct__binary_section) == 48, "a row of the table has 48 bytes");
 
-/* A 64-bit checksum: four lanes of 8 bytes, each multiplied by an odd number, so that any change of one word changes its
- * lane; 10 GB/s. Not a signature. */
+/* A 64-bit checksum: four lanes of 8 bytes, each multiplied by an odd number, so that any change of one word changes
+ * its lane; 10 GB/s. Not a signature. */
 uint64_t ct__checksum(const void *bytes, size_t size, uint64_t seed);
 /* Fills in all checksums of an
  * image with a valid head and table; what they do not reach is left alone. For writers and tests. */
