@@ -33,7 +33,9 @@
  *   factor.var    int32     any            variables, factor by factor
  *   factor.z      double    any            measurements, factor by factor, optional parts included
  *   factor.times  double    factors        multipliers of the covariance; left out if all are 1
- *   factor.shape  int32     factors        place among the shapes, -1: none; left out if all are */
+ *   factor.shape  int32     factors        place among the shapes, -1: none; left out if all are
+ *   feature.name  byte      any            columns of features, each ends with a zero byte
+ *   feature.value double    any            column by column, one a factor; NaN: it has none */
 #ifndef CT_BINARY_H
 #define CT_BINARY_H
 

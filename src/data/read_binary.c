@@ -15,7 +15,7 @@
 enum {
     COUNTS, RECORDING, TRUTH_SIGMA, NOISE_WORD, NOISE_DIM, NOISE_NUMBER, KIND_NAME, VAR_KIND, VAR_FIXED, VAR_NAME,
     VAR_VALUE, VAR_TIME, TRUTH, KNOWN, SHAPE_WORD, SHAPE_COUNT, SHAPE_NUMBER, MODEL_NAME, FACTOR_MODEL, FACTOR_NOISE,
-    FACTOR_VAR, FACTOR_Z, FACTOR_TIMES, FACTOR_SHAPE, SECTIONS
+    FACTOR_VAR, FACTOR_Z, FACTOR_TIMES, FACTOR_SHAPE, FEATURE_NAME, FEATURE_VALUE, SECTIONS
 };
 static const struct {
     const char *name;
@@ -29,7 +29,8 @@ static const struct {
     [SHAPE_COUNT] = {"shape.count", 8}, [SHAPE_NUMBER] = {"shape.number", 8},
     [MODEL_NAME] = {"model.name", 1}, [FACTOR_MODEL] = {"factor.model", 4}, [FACTOR_NOISE] = {"factor.noise", 4},
     [FACTOR_VAR] = {"factor.var", 4}, [FACTOR_Z] = {"factor.z", 8},     [FACTOR_TIMES] = {"factor.times", 8},
-    [FACTOR_SHAPE] = {"factor.shape", 4}};
+    [FACTOR_SHAPE] = {"factor.shape", 4}, [FEATURE_NAME] = {"feature.name", 1},
+    [FEATURE_VALUE] = {"feature.value", 8}};
 
 /* A section's elements; count 0 if the file has none. */
 typedef struct {
@@ -408,6 +409,38 @@ static ct_status add_factors(reader *r)
     return check_end(r, FACTOR_Z, n);
 }
 
+/* A column has a number for every factor; NaN is none. */
+static ct_status read_features(reader *r)
+{
+    const array  *value = &r->section[FEATURE_VALUE];
+    const double *column = value->at;
+    int32_t      *factor = r->section[FEATURE_NAME].count ? ct__zalloc(r->factors, sizeof *factor) : NULL;
+    double       *given = r->section[FEATURE_NAME].count ? ct__zalloc(r->factors, sizeof *given) : NULL;
+    ct_status     status = CT_OK;
+    if (r->section[FEATURE_NAME].count && (!factor || !given))
+        status = ct__no_memory(r->b->in.err, "factors", r->factors);
+    int64_t at = 0, used = 0;
+    while (status == CT_OK && at < r->section[FEATURE_NAME].count) {
+        const char *name = NULL;
+        int64_t     n = 0;
+        status = next_word(r, FEATURE_NAME, &at, "feature", &name);
+        if (status == CT_OK && value->count - used < r->factors)
+            status = BAD(r, "its section feature.value ends within feature %.40s", name);
+        for (int64_t f = 0; status == CT_OK && f < r->factors; f++)
+            if (!isnan(column[used + f])) factor[n] = (int32_t)f, given[n++] = column[used + f];
+        if (status == CT_OK && ct_graph_find_feature(r->b->seq->graph, name) >= 0)
+            status = BAD(r, "feature %.40s is there already", name);
+        if (status == CT_OK)
+            status = ct__lines_place(
+                &r->b->in, ct_graph_set_feature(r->b->seq->graph, name, n, factor, given, r->b->in.err));
+        used += r->factors;
+    }
+    free(factor);
+    free(given);
+    CT_TRY(status);
+    return check_end(r, FEATURE_VALUE, used);
+}
+
 static ct_status read_all(reader *r)
 {
     r->b->repairs.of = "noise model";
@@ -421,6 +454,7 @@ static ct_status read_all(reader *r)
     CT_TRY(read_shapes(r));
     CT_TRY(read_measurement_models(r));
     CT_TRY(add_factors(r));
+    CT_TRY(read_features(r));
     return ct__shape_check(r->b);
 }
 

@@ -281,6 +281,20 @@ static ct_status write_factors(writer *w)
     return shaped ? int_column(w, "factor.shape", shape_at) : CT_OK;
 }
 
+static ct_status write_features(writer *w)
+{
+    const ct_graph *g = w->out->seq->graph;
+    CT_TRY(begin(w, "feature.name", 1));
+    for (int c = 0; c < ct_graph_features(g); c++) CT_TRY(word(w, ct_graph_feature_name(g, c)));
+    end(w);
+    CT_TRY(begin(w, "feature.value", sizeof(double)));
+    for (int c = 0; c < ct_graph_features(g); c++)
+        for (int32_t f = 0; f < g->factors; f++)
+            if (w->kept[f]) CT_TRY(append(w, &(double){ct_graph_feature(g, f, c)}, sizeof(double), 0));
+    end(w);
+    return CT_OK;
+}
+
 /* ---- the file ---- */
 
 static ct_status write_image(writer *w)
@@ -288,7 +302,7 @@ static ct_status write_image(writer *w)
     const ct_sequence    *seq = w->out->seq;
     const ct_graph       *g = seq->graph;
     const ct__binary_head head = {.magic = CT__BINARY_MAGIC, .order = CT__BINARY_ORDER, .version = CT__BINARY_VERSION};
-    ct__binary_section    room[24] = {{.flags = 0}}; /* more than there are */
+    ct__binary_section    room[28] = {{.flags = 0}}; /* more than there are */
     int64_t               kept = 0;
     CT_TRY(ct__out_check_names(w->out));
     CT_TRY(append(w, &head, sizeof head, 0));
@@ -304,6 +318,7 @@ static ct_status write_image(writer *w)
     CT_TRY(write_variables(w));
     CT_TRY(write_shapes(w));
     CT_TRY(write_factors(w));
+    CT_TRY(write_features(w));
     ((ct__binary_head *)w->image)->bytes = (uint64_t)w->used;
     ct__binary_seal(w->image, (size_t)w->used);
     fwrite(w->image, 1, (size_t)w->used, w->out->file); /* the caller checks the stream */
