@@ -9,7 +9,8 @@ static const char TEXT[] = "covtune-sequence 3\nrecording walk1\ntruth_sigma 0.0
                            "shape egg ellipse 1 2\nshape can grid -1 -1 1 3 3\n+ 1 1 1\n+ 1 -1 1\n+ 1 1 1\n"
                            "var a SE2 0 0 0 fixed\ntruth a 0 0 0\nvar b SE2 1 0 0.1 t=1.5\ntruth b 1 0 0.1 known=x,y\n"
                            "var l R2 3 4\nnoise one isotropic 1 2\n"
-                           "factor between_se2 odom@0 a b multiplier=2.5 1 0 0.1\nfactor position_se2 fix b hdop=1.4 sats=7 1 0\n"
+                           "factor between_se2 odom@0 a b multiplier=2.5 1 0 0.1\n"
+                           "factor position_se2 fix b hdop=1.4 sats=7 1 0\n"
                            "factor prior_r2 fix l sats=5 3 4\nfactor contact_se2 one a b shape=egg 0.1\n";
 
 typedef struct {
