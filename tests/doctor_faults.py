@@ -98,6 +98,31 @@ def delay(what, model, seconds):
     return put
 
 
+def delay_of_part_of_a_record(tables, size, draw):
+    """Wheels at 25 Hz, states at 10 Hz, and a truth of few digits. Errors of interpolated truth are smaller than those of
+    the truth itself, and records that a state divides have less noise: neither may pass for a delay, or hide one."""
+    rates = lambda t, a: (.6 + .3 * math.sin(.81 * t + a), .35 * math.sin(.53 * t + a) + .25 * math.cos(1.41 * t))
+    early, h = .01 * size, 1e-3
+    for run in runs(tables):
+        phase, x, y, yaw = draw.uniform(0, 6), 0., 0., 0.
+        truth, wheels = [], []
+        for k in range(120000):
+            t = k * h
+            if k % 100 == 0:
+                truth.append([t, round(x, 4), round(y, 4), yaw])
+            if k % 40 == 0:  # the velocity in the middle of the time for which it holds
+                v, w = rates(t + .02, phase)
+                wheels.append([t - early, v + draw.gauss(0, .03), 0., w + draw.gauss(0, .02)])
+            v, w = rates(t + h / 2, phase)
+            x, y, yaw = x + h * v * math.cos(yaw + w * h / 2), y + h * v * math.sin(yaw + w * h / 2), yaw + w * h
+        tables["truth-%s.csv" % run][1][:], tables["odometry-%s.csv" % run][1][:] = truth, wheels
+        for what in ("gps", "ranges"):
+            del tables["%s-%s.csv" % (what, run)][1][:]
+        tables["gps-%s.csv" % run][1][:] = [r[:1] + [r[1] + draw.gauss(0, .5), r[2] + draw.gauss(0, .5)] for r in truth[::10]]
+    recipe(tables, "  every: 0.5\n", "  every: 0.1\n")
+    return Expected("sensor_delay", "odom", {"size": early}, mends=True)
+
+
 def clock_drift(tables, size, draw):
     drift = 4e-3 * size
     for name in files(tables, "gps"):
@@ -459,6 +484,7 @@ def undetermined(tables, size, draw):
 # name: (fault, options of simulate --tables beside the default; nav3d first: in space)
 FAULTS = {
     "odometry delay": (delay("odometry", "odom", .05), ()),
+    "delay within a record": (delay_of_part_of_a_record, ()),
     "gps delay": (delay("gps", "gps", .15), ()),
     "range delay": (delay("ranges", "range", .06), ()),
     "clock drift": (clock_drift, ()),

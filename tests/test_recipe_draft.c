@@ -190,6 +190,26 @@ static void test_folders_with_the_same_files_are_runs(void)
     import(DRAFT("\"{run}/odom.csv\"", "\"{run}/groundtruth.csv\""), 2, 102);
 }
 
+/* A map beside the folders, a folder without one of the files, one with a file of its own, names that repeat the run. */
+static void test_folders_with_some_files_in_common_are_runs(void)
+{
+    static const char *const RUN_NAME[] = {"lab", "hall", "yard"};
+    new_folder("some");
+    for (int i = 0; i < 3; i++) {
+        char name[80];
+        snprintf(name, sizeof name, "%s/%s_odom.csv", RUN_NAME[i], RUN_NAME[i]);
+        write_table(name, "t,v,omega", 0, 0.05, 101, "1,0.1");
+        snprintf(name, sizeof name, "%s/gps.csv", RUN_NAME[i]);
+        write_table(name, "t,x,y", 0, 0.5, 11, "1,2");
+        snprintf(name, sizeof name, "%s/groundtruth.csv", RUN_NAME[i]);
+        if (i < 2) write_table(name, "t,x,y,theta", 0, 0.05, 101, "1,2,0.5");
+    }
+    write_table("lab/battery.csv", "t,volts", 0, 1, 5, "12");
+    write_table("beacons.csv", "id,x,y", 0, 1, 4, "1,2");
+    import(DRAFT("\"{run}/{run}_odom.csv\"", "\"{run}/groundtruth.csv\"", "\"{run}/gps.csv\"", "lab/battery.csv"), 3,
+           153);
+}
+
 static void test_landmarks_and_their_codes_are_found_by_their_names(void)
 {
     new_folder("codes");
@@ -301,6 +321,7 @@ int main(void)
     RUN(test_runs_become_named_parts);
     RUN(test_words_with_numbers_are_runs);
     RUN(test_folders_with_the_same_files_are_runs);
+    RUN(test_folders_with_some_files_in_common_are_runs);
     RUN(test_landmarks_and_their_codes_are_found_by_their_names);
     RUN(test_one_table_may_hold_several_sensors);
     RUN(test_latitudes_beside_odometry_are_a_sensor_of_their_own);

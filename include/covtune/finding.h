@@ -322,11 +322,12 @@ typedef enum {
       "errors of {sigmas:.2g} sigma ({spread:.2g} between recordings).",                                               \
       "size", "error", "sigmas", "spread")                                                                             \
     X(CT_FINDING_SENSOR_BIAS, "sensor_bias", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                    \
-      "{subjects}: measured values are too large by {size:.4g} (standard error {error:.2g}), which is {sigmas:.2g} "   \
-      "sigma ({spread:.2g} between recordings).",                                                                      \
+      "{subjects}: measured values are too large by {size:.4g}, in m or rad (standard error {error:.2g}), which is "   \
+      "{sigmas:.2g} sigma ({spread:.2g} between recordings).",                                                         \
       "size", "error", "sigmas", "spread")                                                                             \
     X(CT_FINDING_RATE_BIAS, "rate_bias", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                        \
-      "{subjects}: measured motion is too large by {size:.4g} a second (standard error {error:.2g}). That makes "      \
+      "{subjects}: measured motion is too large by {size:.4g} a second, in m or rad (standard error {error:.2g}). "    \
+      "That makes "                                                                                                    \
       "errors of {sigmas:.2g} sigma a step ({spread:.2g} between recordings).",                                        \
       "size", "error", "sigmas", "spread")                                                                             \
     X(CT_FINDING_SENSOR_MOUNT, "sensor_mount", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                  \
@@ -339,7 +340,7 @@ typedef enum {
       "x", "y", "z", "error", "sigmas")                                                                                \
     X(CT_FINDING_CORRECTION_REFUSED, "correction_refused", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                      \
       "{+subjects}: the correction of its {-subjects} is left out. It would change the log-likelihood of the errors "  \
-      "by {gain:.2g} nats a measurement, and by {test:.2g} in recordings to test with (nan: there are none).",         \
+      "by {gain:.2g} nats a measurement ({test:.2g} in sequences to test with).",                                      \
       "gain", "test")                                                                                                  \
     X(CT_FINDING_TEST_CORRECTED, "test_corrected", CT_SEVERITY_INFO, CT_TOPIC_SENSORS,                                 \
       "{+subjects}: faults differ between recordings. {-subjects} have corrections from their own truth, though they " \

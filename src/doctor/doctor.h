@@ -201,8 +201,8 @@ int        ct__same_place(const ct__place *a, const ct__place *b);
 /* complete.c */
 ct_status ct__exam_complete(ct__exam *e, ct_err *err);
 
-/* track.c: the pose of the body of variable v at stamp t: the cubic through four states. 0: outside by more than a
- * step, or a state is not known. twist (may be NULL): its body velocity there. */
+/* track.c: the pose of the body of variable v at stamp t: the polynomial through five states. 0: outside by more
+ * than a step, or a state is not known. twist (may be NULL): its body velocity there. */
 int ct__pose_at(const ct__exam_sequence *s, int32_t v, double t, double *x, double *twist);
 
 /* values.c: the measured value of z in the rows' units, of absolute poses position and rotation vector, of relative

@@ -10,6 +10,15 @@
  * sensors together, does not fall in the sequences to test with, to which nothing was fitted, and no sensor loses more
  * than WORSE nats a measurement. Otherwise the correction without which l is largest is refused, until the rest stays.
  *
+ * A delay moves the records of odometry against the states. A record whose time a state divides gives a part of its
+ * noise to either step, so that the same noise seems smaller by up to a half, whatever the delay is worth. What this
+ * makes of l is measured, and left out. With S the dataset with delays alone and D the truth at times shifted by them,
+ *
+ *     artefact = (l(S, -D) - l(base, 0)) / 2 + (l(S, 0) - l(base, +D)) / 2,
+ *
+ * in both differences the same delay and another division of records; the second has in the one what the first has in
+ * the other of interpolated truth.
+ *
  * Units, axes, conventions and turns of the truth are not judged here: they have tests of their own, and nothing
  * compares without them. */
 #include "doctor/doctor.h"
@@ -30,9 +39,10 @@
 
 typedef struct {
     char    name[64];
-    int     loops, rows;
+    int     loops, odometry, rows;
     int64_t n[2];    /* all sequences; those to test with */
     double  nats[2]; /* sums                              */
+    double  artefact[2]; /* nats a measurement that its delay costs by the division of records alone */
 } quality;
 
 typedef struct {
@@ -58,6 +68,7 @@ typedef struct {
     uint8_t                  refused[UNITS];
     qualities                before;
     ct_recipe               *base;    /* with what is not judged */
+    ct_recipe               *delayed; /* the same with delays of odometry; NULL: there are none */
 } guard;
 
 /* ---- Sensors that are exact -------------------------------------------------------------------- */
@@ -96,6 +107,25 @@ static double profile(int64_t n, const double *r)
     for (int64_t k = 0; k < n; k++)
         sum -= 0.5 * log(s2) + 0.5 * (DEGREES + 1) * log1p(r[k] * r[k] / (DEGREES * s2));
     return sum;
+}
+
+/* delay <- what corrections of this kind add in one recipe and do not in the other. */
+static double added(const ct_recipe *in, const ct_recipe *out, ct_correction_kind kind, const char *sensor,
+                    const char *recording)
+{
+    double value[2] = {0, 0};
+    for (int which = 0; which < 2; which++) {
+        const ct_recipe *recipe = which ? out : in;
+        int              own = 0;
+        for (int32_t i = 0; i < recipe->corrections; i++) {
+            const ct_correction *c = &recipe->correction[i];
+            if (c->kind != kind || strcmp(c->sensor, sensor) || (own && !c->recording[0])) continue;
+            if (c->recording[0] && strcmp(c->recording, recording)) continue;
+            own = c->recording[0] != 0;
+            value[which] = c->value[0];
+        }
+    }
+    return value[0] - value[1];
 }
 
 static double scale_in(const ct_recipe *recipe, const char *sensor, const char *recording, int row)
@@ -169,18 +199,32 @@ static void add_up(const guard *g, const ct_recipe *recipe, const ct__exam *e, c
         }
 }
 
-static ct_status measure(const guard *g, const ct_recipe *recipe, const ct__exam *e, const ct__sensor *s, quality *q,
-                         ct_err *err)
+/* The truth at times that are shifted by `sign` times the delays of g->delayed. */
+static ct__fault shifted(const guard *g, const ct__sensor *s, const char *recording, int sign)
+{
+    ct__fault f;
+    char      name[64];
+    ct__fault_none(s, &f);
+    if (!sign || !ct__recipe_sensor_of(g->delayed, s->name, name)) return f;
+    f.delay = sign * added(g->delayed, g->base, CT_CORRECT_DELAY, name, recording);
+    f.drift = sign * added(g->delayed, g->base, CT_CORRECT_DRIFT, name, recording);
+    return f;
+}
+
+static ct_status measure(const guard *g, const ct_recipe *recipe, const ct__exam *e, const ct__sensor *s, int sign,
+                         quality *q, ct_err *err)
 {
     errors    t = {0};
-    ct__fault none;
+    ct__fault f = shifted(g, s, "", 0);
+    int32_t   last = -1;
     ct_status status = errors_new(s->samples, &t, err);
-    *q = (quality){.loops = s->loops, .rows = s->rows};
+    *q = (quality){.loops = s->loops, .odometry = s->odometry, .rows = s->rows};
     snprintf(q->name, sizeof q->name, "%s", s->name);
-    ct__fault_none(s, &none);
     for (int32_t k = 0; status == CT_OK && k < s->samples; k++) {
         const int64_t at = (int64_t)t.count * CT_ROWS_MAX;
-        if (!ct__sample_row(e, s, &s->sample[k], &none, t.r + at, NULL, t.w + at)) continue;
+        const int32_t of = e->sequence[s->sample[k].sequence].recording;
+        if (of != last) f = shifted(g, s, e->recording[last = of], sign);
+        if (!ct__sample_row(e, s, &s->sample[k], &f, t.r + at, NULL, t.w + at)) continue;
         t.from[t.count++] = k;
     }
     if (status == CT_OK) {
@@ -191,16 +235,16 @@ static ct_status measure(const guard *g, const ct_recipe *recipe, const ct__exam
     return status;
 }
 
-/* recipe: by which the dataset was imported; NULL: the base. */
-static ct_status measure_all(const guard *g, const ct_recipe *recipe, const ct_dataset *dataset, qualities *out,
-                             ct_err *err)
+/* recipe: by which the dataset was imported; NULL: the base. sign: of shifted times. */
+static ct_status measure_all(const guard *g, const ct_recipe *recipe, const ct_dataset *dataset, int sign,
+                             qualities *out, ct_err *err)
 {
     ct__exam  e = {.dataset = dataset, .options = *g->options, .out = ct__zalloc(1, sizeof *e.out)};
     ct_status status = e.out ? ct__exam_survey(&e, err) : ct__no_memory(err, "diagnoses", 1);
     out->count = 0;
     for (int32_t i = 0; status == CT_OK && i < e.sensors; i++) {
         status = ct__grow(&out->sensor, &out->capacity, (int64_t)out->count + 1, sizeof *out->sensor, "sensors", err);
-        if (status == CT_OK) status = measure(g, recipe, &e, &e.sensor[i], &out->sensor[out->count], err);
+        if (status == CT_OK) status = measure(g, recipe, &e, &e.sensor[i], sign, &out->sensor[out->count], err);
         if (status == CT_OK) out->count++;
     }
     ct__exam_free(&e);
@@ -208,22 +252,44 @@ static ct_status measure_all(const guard *g, const ct_recipe *recipe, const ct_d
     return status;
 }
 
-static verdict compare(const qualities *before, const qualities *after)
+static const quality *find_quality(const qualities *in, const quality *like)
+{
+    for (int32_t k = 0; k < in->count; k++)
+        if (in->sensor[k].loops == like->loops && in->sensor[k].rows == like->rows &&
+            !strcmp(in->sensor[k].name, like->name))
+            return &in->sensor[k];
+    return NULL;
+}
+
+static double mean_nats(const quality *q, int part) { return q->n[part] ? q->nats[part] / (double)q->n[part] : 0; }
+
+/* Is the delay of the sensor corrected, with unit `without` and those that are refused left out? */
+static int is_delayed(const guard *g, const char *model, int32_t without)
+{
+    char name[64];
+    if (!g->delayed || !ct__recipe_sensor_of(g->recipe, model, name)) return 0;
+    for (int32_t i = 0; i < g->d->corrections; i++) {
+        const int32_t u = g->unit[i];
+        if (g->d->correction[i].kind == CT_CORRECT_DELAY && u >= 0 && u != without && !g->refused[u] &&
+            !strcmp(g->d->correction[i].sensor, name))
+            return 1;
+    }
+    return 0;
+}
+
+static verdict compare(const guard *g, const qualities *after, int32_t without)
 {
     verdict v = {.holds = 1};
     double  sum[2] = {0, 0};
-    for (int32_t i = 0; i < before->count; i++) {
-        const quality *a = &before->sensor[i], *b = NULL;
-        for (int32_t k = 0; k < after->count; k++)
-            if (after->sensor[k].loops == a->loops && after->sensor[k].rows == a->rows &&
-                !strcmp(after->sensor[k].name, a->name))
-                b = &after->sensor[k];
+    for (int32_t i = 0; i < g->before.count; i++) {
+        const quality *a = &g->before.sensor[i], *b = find_quality(after, a);
+        const int      delayed = is_delayed(g, a->name, without);
         for (int part = 0; part < 2; part++) {
             if (a->n[part] < FEW) continue;
             const int64_t n = b ? b->n[part] : 0;
             const int     lost = n < LOST * (double)a->n[part];
-            const double  was = a->nats[part] / (double)a->n[part];
-            const double  gain = lost ? -1 : b->nats[part] / (double)n - was;
+            const double  was = mean_nats(a, part) + (delayed ? a->artefact[part] : 0);
+            const double  gain = lost ? -1 : mean_nats(b, part) - was;
             if (gain < -WORSE) v.holds = 0;
             sum[part] += gain * (double)a->n[part];
             v.n[part] += a->n[part];
@@ -271,8 +337,12 @@ static void make_units(guard *g)
     }
 }
 
-/* The dataset with what is not judged, and the units that are not refused but for one; judged 0: none of them. */
-static ct_status import(const guard *g, int judged, int32_t without, ct_recipe **recipe, ct_dataset **dataset,
+typedef enum { BASE, DELAYED, CORRECTED } stage;
+
+static int is_of_time(ct_correction_kind kind) { return kind == CT_CORRECT_DELAY || kind == CT_CORRECT_DRIFT; }
+
+/* The dataset with what is not judged; and delays of sensors; and all units that are not refused but for one. */
+static ct_status import(const guard *g, stage which, int32_t without, ct_recipe **recipe, ct_dataset **dataset,
                         ct_err *err)
 {
     ct_import_options options = ct_import_defaults();
@@ -284,7 +354,9 @@ static ct_status import(const guard *g, int judged, int32_t without, ct_recipe *
     if (!list) return ct__no_memory(err, "corrections", g->d->corrections);
     for (int32_t i = 0; i < g->d->corrections; i++) {
         const int32_t u = g->unit[i];
-        if (u < 0 || (judged && u != without && !g->refused[u])) list[count++] = g->d->correction[i];
+        const int     delay = is_of_time(g->d->correction[i].kind) && strcmp(g->d->correction[i].sensor, "truth");
+        if (u < 0 || (which == DELAYED && delay) || (which == CORRECTED && u != without && !g->refused[u]))
+            list[count++] = g->d->correction[i];
     }
     options.folder = g->options->folder;
     ct_status status = ct_recipe_correct(g->recipe, list, count, &text, err);
@@ -300,9 +372,9 @@ static ct_status judge(const guard *g, int32_t without, verdict *v, ct_err *err)
     ct_recipe  *recipe;
     ct_dataset *dataset;
     qualities   after = {0};
-    ct_status   status = import(g, 1, without, &recipe, &dataset, err);
-    if (status == CT_OK) status = measure_all(g, recipe, dataset, &after, err);
-    if (status == CT_OK) *v = compare(&g->before, &after);
+    ct_status   status = import(g, CORRECTED, without, &recipe, &dataset, err);
+    if (status == CT_OK) status = measure_all(g, recipe, dataset, 0, &after, err);
+    if (status == CT_OK) *v = compare(g, &after, without);
     free(after.sensor);
     ct_dataset_free(dataset);
     ct_recipe_free(recipe);
@@ -365,6 +437,44 @@ static void drop_refused(const guard *g, ct_diagnosis *d)
     d->corrections = n;
 }
 
+/* 1: the delay of odometry with noise in what it measures is among the corrections. */
+static int delays_odometry(const guard *g)
+{
+    char name[64];
+    for (int32_t i = 0; i < g->before.count; i++) {
+        const quality *q = &g->before.sensor[i];
+        if (!q->odometry || ct__exact_has(g->exact, q->name)) continue;
+        if (!ct__recipe_sensor_of(g->recipe, q->name, name)) continue;
+        for (int32_t k = 0; k < g->d->corrections; k++)
+            if (is_of_time(g->d->correction[k].kind) && !strcmp(g->d->correction[k].sensor, name)) return 1;
+    }
+    return 0;
+}
+
+/* base: the dataset without corrections. */
+static ct_status find_artefacts(guard *g, const ct_dataset *base, ct_err *err)
+{
+    ct_dataset *delayed = NULL;
+    qualities   q[3] = {{0}}; /* (S, -D), (S, 0), (base, +D) */
+    if (!delays_odometry(g)) return CT_OK;
+    ct_status status = import(g, DELAYED, -1, &g->delayed, &delayed, err);
+    if (status == CT_OK) status = measure_all(g, NULL, delayed, -1, &q[0], err);
+    if (status == CT_OK) status = measure_all(g, NULL, delayed, 0, &q[1], err);
+    if (status == CT_OK) status = measure_all(g, NULL, base, 1, &q[2], err);
+    for (int32_t i = 0; status == CT_OK && i < g->before.count; i++) {
+        quality       *a = &g->before.sensor[i];
+        const quality *other[3];
+        for (int k = 0; k < 3; k++) other[k] = find_quality(&q[k], a);
+        if (!a->odometry || ct__exact_has(g->exact, a->name) || !other[0] || !other[1] || !other[2]) continue;
+        for (int part = 0; part < 2; part++)
+            a->artefact[part] = (mean_nats(other[0], part) - mean_nats(a, part) + mean_nats(other[1], part) -
+                                 mean_nats(other[2], part)) / 2;
+    }
+    ct_dataset_free(delayed);
+    for (int k = 0; k < 3; k++) free(q[k].sensor);
+    return status;
+}
+
 ct_status ct__guard_corrections(const ct_recipe *recipe, const ct_doctor_options *options, const ct__exact_list *exact,
                                 ct_diagnosis *d, ct_err *err)
 {
@@ -374,13 +484,15 @@ ct_status ct__guard_corrections(const ct_recipe *recipe, const ct_doctor_options
     g.unit = ct__zalloc(CT_MAX(1, d->corrections), sizeof *g.unit);
     if (!g.unit) return ct__no_memory(err, "corrections", d->corrections);
     make_units(&g);
-    ct_status status = g.units ? import(&g, 0, -1, &g.base, &base, err) : CT_OK;
-    if (status == CT_OK && g.units) status = measure_all(&g, NULL, base, &g.before, err);
+    ct_status status = g.units ? import(&g, BASE, -1, &g.base, &base, err) : CT_OK;
+    if (status == CT_OK && g.units) status = measure_all(&g, NULL, base, 0, &g.before, err);
+    if (status == CT_OK && g.units) status = find_artefacts(&g, base, err);
     ct_dataset_free(base);
     if (status == CT_OK && g.units) status = refuse(&e, &g, err);
     if (status == CT_OK) drop_refused(&g, d);
     if (status == CT_OK) ct__assign_corrections(d, recipe);
     ct_recipe_free(g.base);
+    ct_recipe_free(g.delayed);
     free(g.before.sensor);
     free(g.unit);
     return status;

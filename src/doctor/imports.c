@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #define IMPORTS_MOST 5
-#define RESTARTS     2
+#define RESTARTS     3
 #define SCALE_MOST   4.0 /* a factor beyond is none */
 #define SETTLED      0.5 /* standard errors */
 #define REMAINS      3.0 /* standard errors that a fault has after the corrections of others */
@@ -465,6 +465,38 @@ static int is_wild(const ct_finding *f)
     return f->code == CT_FINDING_SENSOR_SCALE && fabs(log(fabs(f->value[0]))) > log(SCALE_MOST);
 }
 
+/* Size over standard error of a fault that one number has for all recordings; NaN: it is none. */
+static double ratio_of(const ct_finding *f)
+{
+    const int n = adds_up(f->code);
+    if ((n != 1 && n != -1) || !f->subjects || f->value[3] > 0 || !(f->value[1] > 0)) return NAN;
+    return fabs(f->value[0] - (n < 0)) / f->value[1];
+}
+
+/* "uwb" of "uwb.range". */
+static size_t sensor_length(const char *subject) { return strcspn(subject, "."); }
+
+/* Is it the weakest of several faults of its sensor, and too weak beside them? Every import is another look at the same
+ * data, so that the level is divided by their number: a fault that some look finds beside a stronger one may be no more
+ * than what the other leaves. */
+static int is_weak(const ct_diagnosis *all, const ct_finding *f, double level)
+{
+    const double mine = ratio_of(f);
+    int          others = 0;
+    if (isnan(mine)) return 0;
+    for (int32_t i = 0; i < all->findings.count; i++) {
+        const ct_finding *other = &all->findings.item[i];
+        const double      ratio = ratio_of(other);
+        if (other == f || isnan(ratio)) continue;
+        const char  *a = f->subject[0].name, *b = other->subject[0].name;
+        const size_t length = sensor_length(a);
+        if (sensor_length(b) != length || memcmp(a, b, length)) continue;
+        if (ratio < mine) return 0;
+        others++;
+    }
+    return others && erfc(mine / sqrt(2)) > level / ((double)CT_MAX(1, all->tests) * (IMPORTS_MOST + 1));
+}
+
 /* A fault that was found first, and that one found later explains, is not looked for again: the size of the other is
  * right without it only. 1: there is one. */
 static ct_status exclude(rounds *r, const ct_diagnosis *all, int *any, ct_err *err)
@@ -472,7 +504,8 @@ static ct_status exclude(rounds *r, const ct_diagnosis *all, int *any, ct_err *e
     *any = 0;
     for (int32_t i = 0; i < all->findings.count; i++) {
         const ct_finding *f = &all->findings.item[i];
-        if ((remains(f) && !is_wild(f)) || !f->subjects || (adds_up(f->code) != 1 && adds_up(f->code) != -1)) continue;
+        const int         keeps = remains(f) && !is_wild(f) && !is_weak(all, f, r->options.level);
+        if (keeps || !f->subjects || (adds_up(f->code) != 1 && adds_up(f->code) != -1)) continue;
         for (int32_t k = 0; k < r->forceds; k++) {
             const int scale = r->forced[k].param.kind == CT__FAULT_SCALE;
             if (strcmp(r->forced[k].subject, f->subject[0].name) || scale != (adds_up(f->code) < 0)) continue;

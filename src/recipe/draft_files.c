@@ -388,39 +388,90 @@ static ct_status group_by_token(files *f, ct__draft_group *group, int32_t *group
 
 /* ---- folders that are runs ---- */
 
-static size_t first_component(const char *path) { return strcspn(path, "/"); }
-
-static int in_component(const char *path, const char *component, size_t length)
+/* The folder at this depth of a path; 0: there is none. */
+static size_t component_at(const char *path, int depth, const char **first)
 {
-    return first_component(path) == length && !memcmp(path, component, length);
+    for (; depth; depth--) {
+        path += strcspn(path, "/");
+        if (!*path++) return 0;
+    }
+    const size_t length = strcspn(path, "/");
+    *first = path;
+    return path[length] ? length : 0;
 }
 
-/* Does every folder at the top hold the same files, two or more? */
-static int folders_are_runs(const files *f)
+/* The path with {run} for the folder at this depth, and for its name where that is a word of what follows:
+ * "{run}/{run}_odometry.csv". Empty: there is no such folder. */
+static const char *without_component(ct__draft *d, const char *path, int depth)
 {
-    const char *one = f->path[0];
-    const size_t length = first_component(one);
-    int32_t mine = 0, variants = 0;
-    while (mine < f->count && in_component(f->path[mine], one, length)) mine++;
-    if (mine < 2 || mine == f->count || f->count % mine) return 0;
-    for (int32_t i = 0; i < f->count; i++) { /* sorted: each folder's files follow each other */
-        const char *path = f->path[i], *like = f->path[i % mine];
-        const size_t top = first_component(path);
-        if (!path[top] || strcmp(path + top, like + first_component(like))) return 0;
-        if (!in_component(path, f->path[i - i % mine], first_component(f->path[i - i % mine]))) return 0;
-        variants += i % mine == 0;
+    char out[2 * PATH_SIZE];
+    const char *folder = "";
+    const size_t length = component_at(path, depth, &folder);
+    if (!length) return "";
+    size_t n = (size_t)snprintf(out, sizeof out, "%.*s{run}", (int)(folder - path), path);
+    for (const char *p = folder + length; *p && n + 8 < sizeof out;) {
+        const int word = !isalnum((unsigned char)p[-1]) && !strncmp(p, folder, length) &&
+                         !isalnum((unsigned char)p[length]) && length > 1;
+        if (word)
+            n += (size_t)sprintf(out + n, "{run}"), p += length;
+        else
+            out[n++] = *p++;
     }
-    return variants > 1;
+    out[n] = 0;
+    return ct__draft_print(d, "%s", out);
 }
 
-static ct_status group_by_folder(const files *f, ct__draft_group *group, int32_t *groups)
+static int same_folder(const char *a, const char *b, int depth)
 {
-    for (int32_t i = 0; i < f->count && in_component(f->path[i], f->path[0], first_component(f->path[0])); i++) {
-        const char *pattern = ct__draft_print(f->d, "{run}%s", f->path[i] + first_component(f->path[i]));
-        if (!pattern) return CT_E_MEMORY;
-        group[(*groups)++] = (ct__draft_group){pattern, f->whole[i]};
+    const char *x = "", *y = "";
+    const size_t length = component_at(a, depth, &x);
+    return component_at(b, depth, &y) == length && x - a == y - b && !memcmp(a, b, (size_t)(x - a) + length);
+}
+
+/* taken[i] <- 1: file i is in a folder that is a run: two of its files, or more, are in another folder as well. */
+static int find_runs(const files *f, const char *const pattern[], int depth, uint8_t *taken)
+{
+    int any = 0;
+    for (int32_t i = 0; i < f->count; i++) {
+        taken[i] = 0;
+        for (int32_t k = 0; *pattern[i] && !taken[i] && k < f->count; k++)
+            taken[i] = k != i && !strcmp(pattern[i], pattern[k]);
     }
-    return CT_OK;
+    for (int32_t i = 0, end; i < f->count; i = end) { /* sorted: files of a folder follow each other */
+        int32_t shared = 0;
+        for (end = i; end < f->count && (end == i || same_folder(f->path[i], f->path[end], depth)); end++)
+            shared += taken[end];
+        for (int32_t k = i; k < end; k++) taken[k] = taken[k] && shared > 1;
+        any |= shared > 1;
+    }
+    return any;
+}
+
+/* Groups of files that several folders have; those are taken from the list. What one folder alone has stays. */
+static ct_status group_by_folder(files *f, ct__draft_group *group, int32_t *groups)
+{
+    uint8_t *taken = ct__zalloc(f->count, sizeof *taken);
+    const char **pattern = ct__zalloc(f->count, sizeof *pattern);
+    ct_status status = taken && pattern ? CT_OK : ct__no_memory(f->d->err, "files", f->count);
+    int32_t left = 0;
+    int any = 0;
+    for (int depth = 0; status == CT_OK && !any && depth < DEPTH_MAX; depth++) {
+        for (int32_t i = 0; status == CT_OK && i < f->count; i++)
+            if (!(pattern[i] = without_component(f->d, f->path[i], depth))) status = CT_E_MEMORY;
+        if (status == CT_OK) any = find_runs(f, pattern, depth, taken);
+    }
+    for (int32_t i = 0; status == CT_OK && any && i < f->count; i++) {
+        int seen = 0;
+        for (int32_t k = 0; taken[i] && k < *groups; k++) seen |= !strcmp(group[k].pattern, pattern[i]);
+        if (!taken[i])
+            f->path[left] = f->path[i], f->whole[left++] = f->whole[i];
+        else if (!seen)
+            group[(*groups)++] = (ct__draft_group){pattern[i], f->whole[i]};
+    }
+    if (any) f->count = left;
+    free(taken);
+    free(pattern);
+    return status;
 }
 
 ct_status ct__draft_groups(ct__draft *d, const char *const path[], int32_t paths, ct__draft_group **out, int32_t *count)
@@ -436,13 +487,10 @@ ct_status ct__draft_groups(ct__draft *d, const char *const path[], int32_t paths
         status = ct_fail(d->err, CT_E_EMPTY, "there are no tables and no bags in %s", path[0]);
     if (status == CT_OK && !(*out = ct__tree_alloc(d->pool, f->count, sizeof **out)))
         status = ct__no_memory(d->err, "files", f->count);
-    if (status == CT_OK && folders_are_runs(f))
-        status = group_by_folder(f, *out, count);
-    else {
-        if (status == CT_OK) status = group_bags(f, *out, count);
-        if (status == CT_OK) status = group_by_token(f, *out, count);
-        if (status == CT_OK) status = group_by_number(f, *out, count);
-    }
+    if (status == CT_OK) status = group_by_folder(f, *out, count);
+    if (status == CT_OK) status = group_bags(f, *out, count);
+    if (status == CT_OK) status = group_by_token(f, *out, count);
+    if (status == CT_OK) status = group_by_number(f, *out, count);
     free(f);
     return status;
 }
