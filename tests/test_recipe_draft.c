@@ -190,7 +190,7 @@ static void test_folders_with_the_same_files_are_runs(void)
     import(DRAFT("\"{run}/odom.csv\"", "\"{run}/groundtruth.csv\""), 2, 102);
 }
 
-/* A map beside the folders, a folder without one of the files, one with a file of its own, names that repeat the run. */
+/* A map beside the folders, a folder without one of the files, one with a file of its own, names that have the run. */
 static void test_folders_with_some_files_in_common_are_runs(void)
 {
     static const char *const RUN_NAME[] = {"lab", "hall", "yard"};
