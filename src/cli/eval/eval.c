@@ -39,11 +39,12 @@ void eval_sequence_metrics(const ct_evaluation *evaluation, double value[EVAL_CO
     eval_metrics(&one, value);
 }
 
-/* Two columns are comparable: both are means over the sequences that have an estimate in each. After Ctrl-C each is
- * over the estimates it has, and they are not comparable. */
+/* Two columns are comparable: both are means over the sequences that have an estimate in each. After Ctrl-C, or where
+ * no sequence has both, each is over the estimates it has, and they are not comparable. */
 static void summarise(eval_job *job)
 {
     uint8_t *use = job->use = cli_alloc(job->count, 1);
+    int      both = 0;
     for (int32_t i = 0; i < job->count; i++) {
         use[i] = 1;
         for (int k = 0; k < job->columns; k++) {
@@ -51,9 +52,12 @@ static void summarise(eval_job *job)
             use[i] = use[i] && ct_evaluation_counts(e);
             job->interrupted = job->interrupted || e->solve.stop == CT_STOP_NONE || e->solve.stop == CT_STOP_CANCELLED;
         }
+        both |= use[i];
     }
+    job->apart = job->columns > 1 && (job->interrupted || !both);
     for (int k = 0; k < job->columns; k++)
-        if (ct_summarise(job->count, job->column[k].of, job->interrupted ? NULL : use, &job->column[k].summary, NULL))
+        if (ct_summarise(job->count, job->column[k].of, job->interrupted || job->apart ? NULL : use,
+                         &job->column[k].summary, NULL))
             cli_check_alloc(NULL);
 }
 

@@ -60,6 +60,7 @@ typedef struct {
     int           incremental; /* the inference           */
     ct_entry      entry;
     int           interrupted;
+    int           apart;         /* 1: no sequence has an estimate in every column, or Ctrl-C        */
     int32_t       with_truth;  /* sequences               */
     uint8_t      *use;         /* per sequence: it is in the means of both columns */
     int           innovations; /* held-out measurements are predicted */

@@ -166,7 +166,7 @@ static void print_metric(const eval_request *request, const eval_job *job, int k
         eval_print_number(value[c][k]);
     }
     if (job->columns > 1 && !has_ratio(k)) printf(" %*s", NUMBER, "");
-    else if (job->columns > 1) eval_print_number(job->interrupted ? NAN : value[0][k] / value[1][k]);
+    else if (job->columns > 1) eval_print_number(job->apart ? NAN : value[0][k] / value[1][k]);
     printf("  ");
     snprintf(unit, sizeof unit, "%s%s", metric[k].unit, unit_end(request, job, k));
     if (cli_result_width() < at + 20) puts(unit); /* the table may be wider than the terminal */
@@ -208,6 +208,9 @@ static void print_summary(const eval_request *request, const eval_job *job)
         if (eval_shows(request, job, k)) print_metric(request, job, k);
     print_count(job, "averaged", 0);
     print_count(job, "failed", 1);
+    if (job->apart && !job->interrupted)
+        cli_row("note", "No sequence has an estimate with both noise files. Each column is over the sequences that "
+                        "have one with its own.");
     for (int c = 0; c < job->columns; c++) print_diverged(job, &job->column[c]);
 }
 
