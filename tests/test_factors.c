@@ -16,6 +16,7 @@ enum { DRAWS = 200, Z_MAX = 32 };
 #define ID 0, 0, 0, 0, 0, 0, 1
 #define SIN60      0.86602540378443864676
 #define ATAN_TENTH 0.099668652491162027378
+#define LOG_2      0.69314718055994530942
 
 /* A factor with values of its own. */
 typedef struct {
@@ -71,6 +72,10 @@ static int in_space(const sample *s) { return s->ops->kind[0] == CT_SE3; }
 static int cameras(const sample *s) { return is(s, "pixel") ? 1 : is(s, "stereo") ? 2 : 0; }
 static int sights(const sample *s) { return is(s, "range") || is(s, "bearing") || is(s, "point") || cameras(s); }
 static int to_a_pose(const sample *s) { return sights(s) && s->ops->arity == 2 && s->ops->kind[0] == s->ops->kind[1]; }
+
+/* Steps and starts of biases, which are in no place of the world. */
+static int is_step(const sample *s) { return is(s, "random_walk") || is(s, "gauss_markov"); }
+static int is_process(const sample *s) { return is_step(s) || is(s, "bias_start"); }
 
 static ct_se2 se2(const double *x) { return (ct_se2){x[0], x[1], x[2], x[3]}; }
 static ct_se3 se3(const double *x) { return (ct_se3){x[0], x[1], x[2], x[3], x[4], x[5], x[6]}; }
@@ -251,6 +256,11 @@ static void measure_truth(sample *s)
     } else if (is(s, "position")) {
         if (in_space(s)) ct_se3_act(se3(s->value[0]), s->z + 3, s->z, NULL, NULL);
         else ct_se2_act(se2(s->value[0]), s->z + 2, s->z, NULL, NULL);
+    } else if (is(s, "bias_start")) {
+        memcpy(s->z, s->value[0], sizeof s->value[0]);
+    } else if (is_step(s)) { /* what follows without noise */
+        const double f = is(s, "gauss_markov") ? exp(-s->z[0] / s->z[1]) : 1;
+        for (int i = 0; i < s->ops->rows; i++) s->value[1][i] = f * s->value[0][i];
     } else { /* velocity; z ends in dt */
         ct_kind_local(kind, s->value[0], s->value[1], d);
         for (int i = 0; i < ct_kind_dim(kind); i++) s->z[i] = d[i] / s->z[ct_kind_dim(kind)];
@@ -374,6 +384,7 @@ static void move(ct_kind kind, ct_se2 g2, ct_se3 g3, double *x)
 static void only_absolute_models_see_the_world_move(sample *s, ct_rng *rng)
 {
     double r[CT_ROWS_MAX], moved[CT_ROWS_MAX], change = 0, d2[4], d3[7];
+    if (is_process(s)) return;
     draw(s, rng);
     ct_factor_eval(s->ops, s->z, s->context, s->x, r, NULL);
     draw_element(rng, CT_SE2, d2);
@@ -517,6 +528,16 @@ static const struct {
     {"contact_se2", {0}, {1, 1, H, -4, 6, 1}, {5}}, /* 3-4-5 from a corner */
     {"contact_se2", {0.25}, {1, 1, H, 0.25, 1, 2}, {-0.5}},
     {"velocity_se3", {0, 0, 0, 0, 0, 0.5, 2}, {ID, 1, 1, 2, 0, 0, Q, Q}, {0, 0, PI / 4, PI / 4, 0, 0.5}},
+    {"bias_start_r1", {0.5}, {2}, {1.5}},
+    {"bias_start_r2", {0, 1}, {2, 3}, {2, 2}},
+    {"bias_start_r3", {0, 1, 2}, {2, 3, 4}, {2, 2, 2}},
+    {"random_walk_r1", {4}, {1, 2}, {0.5}},
+    {"random_walk_r2", {0.25}, {1, 2, 1, 4}, {0, 4}},
+    {"random_walk_r3", {1}, {1, 2, 3, 0, 2, 5}, {-1, 0, 2}},
+    /* half is left after log 2 */
+    {"gauss_markov_r1", {LOG_2, 1}, {2, 1 + SIN60}, {1}},
+    {"gauss_markov_r2", {2 * LOG_2, 2}, {2, 4, 1 - SIN60, 2}, {-1, 0}},
+    {"gauss_markov_r3", {LOG_2, 1}, {0, 2, 4, SIN60, 1, 2 + 2 * SIN60}, {1, 0, 2}},
 };
 enum { BY_HAND = sizeof by_hand / sizeof *by_hand };
 

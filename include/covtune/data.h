@@ -193,6 +193,26 @@ ct_status ct_sequence_attach_truth(ct_sequence *seq, const ct_sequence *truth, c
 ct_status ct_sequence_attach_times(ct_sequence *seq, const ct_sequence *from, ct_attach_by by, int64_t *matched,
                                    ct_err *err);
 
+/* ---- Errors that last ------------------------------------------------------------------------- */
+
+/* Give the sequence the states of every bias of the table (ct_noise_model.bias) that it does not have yet: variables
+ * "gps_bias0", "gps_bias1", .. in R1, R2 or R3, each behind the pose at whose time it begins, start at zero.
+ * Measurements of the sensor get the model with a bias (ct_factor_biased), whose state is the last that began before
+ * them; steps between states have the noise model of the bias. A body (poses of one name but for their number) has
+ * states of its own. The start of a random walk has a model of its own, "gps_bias_start", which is added to the table.
+ * The position of a measured pose is offset in the world. Times are stamps; where a pose of the sensor has none,
+ * numbers of poses. Truth of the states is unknown. Where the sequence has the states already, their time constants
+ * become those of the table. CT_E_ARGUMENT with a sentence, and the sequence does not change: rows that a measurement
+ * of the sensor has not, a model that has no biased form, a rate of what is not relative, a scale of what has none,
+ * another process than the sequence has. A table may be ahead of the sequence: a sensor without measurements is no
+ * error. O(n log n). */
+ct_status ct_sequence_apply_biases(ct_sequence *seq, ct_noise *noise, ct_err *err);
+/* The same for a copy; the sequence does not change. The copy borrows its shapes. */
+ct_status ct_sequence_copy_biased(const ct_sequence *seq, ct_noise *noise, ct_sequence **out, ct_err *err);
+/* *seconds <- 1: times of the sensor's states are stamps; 0: numbers of poses; -1: it has no measurements of it. */
+ct_status ct_sequence_bias_times(const ct_sequence *seq, const ct_noise *noise, const ct_bias *bias, int *seconds,
+                                 ct_err *err);
+
 /* ---- Datasets -------------------------------------------------------------------------------- */
 
 /* How a dataset wants noise models to be learned; NaN: not given. The group of the most specific name applies: for
@@ -203,6 +223,8 @@ typedef struct {
     int    kind;                                             /* ct_noise_kind; -1: as in the table     */
     double lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX]; /* of variances, in units; full: [0], of eigenvalues */
     double unit[CT_NOISE_DIM_MAX];                           /* per row (ct_theta_set_unit); 0 or NaN: not given */
+    ct_bias *bias;                                           /* as for ct_dataset_add_bias, by malloc; or NULL   */
+    double   bias_sigma[CT_BIAS_ROWS_MAX];                   /* of the bias; 0 or NaN: not given                 */
 } ct_dataset_group;
 
 /* Owns everything, by malloc. One sequence may be in both lists. */
@@ -240,6 +262,24 @@ ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
  * fit. The dataset owns it; on failure the caller does. */
 ct_status ct_dataset_add(ct_dataset *dataset, ct_sequence *seq, ct_dataset_part part, ct_err *err);
 void      ct_dataset_free(ct_dataset *dataset);
+
+/* ---- Biases of a dataset ---------------------------------------------------------------------- */
+
+/* Add a bias to the table of the dataset, as the model "SENSOR_bias", and its states to all sequences. What is not
+ * given is filled in: rows 0: positions of a pose in the world, turns of odometry, else all; effect -1 cast to the
+ * enum: rate for relative poses, else offset; tau 0: twenty times the median time between measurements; sigma (one per
+ * row) NULL: from that of the sensor. They are where learning starts. CT_E_ARGUMENT: no sequence has such a sensor, it
+ * has a bias already, and as for ct_sequence_apply_biases. */
+ct_status ct_dataset_add_bias(ct_dataset *dataset, const ct_bias *bias, const double *sigma, ct_err *err);
+/* ct_sequence_apply_biases of all sequences. CT_E_ARGUMENT also if some have time stamps for a sensor and others
+ * not. */
+ct_status ct_dataset_apply_biases(ct_dataset *dataset, ct_err *err);
+/* Biases from a list as on the command line, "NAME[.ROW[+ROW..]]=PROCESS[:KEY=VALUE..],..": "gps=gauss-markov",
+ * "odom.yaw=random-walk", "range=gauss-markov:tau=20:sigma=0.5:per=target", "odom.x=constant:as=scale". Keys are tau,
+ * sigma, every, as (offset, rate, scale) and per (sensor, target). A bias that the dataset has already is left as it
+ * is. list NULL: nothing changes. CT_E_ARGUMENT with a sentence; ct_bias_list_check finds mistakes of syntax. */
+ct_status ct_bias_list_check(const char *list, const char *option_prefix, ct_err *err);
+ct_status ct_bias_list_apply(const char *list, const char *option_prefix, ct_dataset *dataset, ct_err *err);
 
 /* ---- The truth's own sigma -------------------------------------------------------------------- */
 

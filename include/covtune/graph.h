@@ -95,6 +95,11 @@ typedef struct {
  *   contact_se2   o, e            z: [radius]                  distance of e from the outline of o, less radius;
  *                                                              with a shape
  * In the last four o and e are an object and a finger (both SE2), p and f the same two later.
+ *   bias_start_K  b               z: [b0]                      b - b0                 K one of R1, R2, R3
+ *   random_walk_K b, c            z: dt                        (c - b) / sqrt(dt)
+ *   gauss_markov_K  b, c          z: dt, tau                   (c - f b) / sqrt(1 - f^2), f = exp(-dt / tau)
+ * The last three are steps of an error that lasts, a bias b (ct_factor_biased). Their variances are those of the start,
+ * of the walk per unit of time, and the stationary one.
  * Lever arms and sensor poses are in the body frame and come last; files may leave them out. A known point
  * stands before them. In the plane a direction is SO2; in space it is R3, any length but zero, and
  * the residual is the Log on the sphere at z: arcs along azimuth and elevation about the sensor's z
@@ -127,6 +132,9 @@ typedef struct {
     X(heading_se2) X(heading_se3)                                                                  \
     X(velocity_se2) X(velocity_se3)                                                                \
     X(tactile_yaw) X(tactile_se2) X(push_se2) X(contact_se2)                                       \
+    X(bias_start_r1) X(bias_start_r2) X(bias_start_r3)                                             \
+    X(random_walk_r1) X(random_walk_r2) X(random_walk_r3)                                          \
+    X(gauss_markov_r1) X(gauss_markov_r2) X(gauss_markov_r3)                                       \
     X(gtsam_prior_se2) X(gtsam_prior_se3) X(gtsam_between_se2) X(gtsam_between_se3)
 
 #define X(name) extern const ct_factor_ops ct_##name;
@@ -139,6 +147,16 @@ const ct_factor_ops *ct_factor_prior(ct_kind kind);
 const ct_factor_ops *ct_factor_between(ct_kind kind);
 /* Built-in model number i in the list's order, or NULL past its end. */
 const ct_factor_ops *ct_factor_at(int i);
+/* The model of a measurement that has an error which lasts, estimated as a variable b (CT_R1 to CT_R3) behind those of
+ * ops: r[row_j] + c_j b_j, with rows and coefficients behind the parts of z. Its name is "biased_" and that of ops with
+ * "_r1" to "_r3". With `world`, for poses in the world (prior_se2, prior_se3): b shifts the position that is measured
+ * along axes of the world, where its rows are those of the frame of the body; "world_biased_..". NULL: there is none,
+ * as ops is no built-in model, has four variables, fewer rows than b, or more than six parts of a measurement. */
+const ct_factor_ops *ct_factor_biased(const ct_factor_ops *ops, ct_kind bias, int world);
+/* The model without bias: that of which ops was made, or ops itself. */
+const ct_factor_ops *ct_factor_unbiased(const ct_factor_ops *ops);
+/* Model number i of those with a bias, or NULL past their end. */
+const ct_factor_ops *ct_factor_biased_at(int i);
 /* Doubles in a measurement. */
 int ct_factor_z_size(const ct_factor_ops *ops);
 
@@ -270,6 +288,9 @@ ct_status ct_graph_set_noise(ct_graph *graph, int32_t f, int32_t noise, ct_err *
 #define CT_MULTIPLIER_MIN 1e-12
 #define CT_MULTIPLIER_MAX 1e12
 ct_status ct_graph_set_multiplier(ct_graph *graph, int32_t f, double m, ct_err *err);
+
+/* Give factor f another measurement (ct_factor_z_size(ops) doubles; copied), with the checks of ct_graph_add_factor. */
+ct_status ct_graph_set_measurement(ct_graph *graph, int32_t f, const double z[], ct_err *err);
 
 /* Features: numbers that describe the situation of a measurement (range, speed, satellites, inliers), in named columns.
  * A noise model may be a function of them (function.h); a constant one ignores them. set_feature gives factors (NULL:

@@ -490,6 +490,13 @@ typedef struct {
 /* Is the method applicable? CT_E_ARGUMENT where ct_learn would refuse: a CT_LEARN_BOX_ONLY method on a set that is no
  * box; leo with full covariances or incomplete truth. */
 ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
+/* Learn the time constants of Gauss-Markov biases (ct_noise_model.bias) whose strengths theta learns, by the
+ * likelihood of measurements and truth (without truth: options->no_truth), with the variances at their maximum for each
+ * value. Table and sequences get them. It comes before ct_outer_new: tracking then learns the variances under them.
+ * Nothing happens if there is none. Where the likelihood does not exist (a kernel without normaliser), they stay:
+ * *learned (may be NULL) <- how many were learned. */
+ct_status ct_learn_time_constants(int32_t count, ct_sequence *const seq[], ct_noise *noise, const ct_theta *theta,
+                                  const ct_outer_options *options, int32_t *learned, ct_err *err);
 /* Methods with CT_LEARN_CORNERS: bounds of theta that are defaults (ct_theta_bound_is_default) become two decades each
  * way of the closed form; of rows without one, of maximum likelihood, else of the start values. theta is that of outer,
  * and must not be in use elsewhere. Other methods, and bounds that were given: nothing changes. ct_learn has a finding

@@ -129,6 +129,17 @@ ct_status ct_likelihood_learn_kernels(ct_likelihood *likelihood, const uint8_t *
 ct_robust ct_likelihood_robust(const ct_likelihood *likelihood, int32_t model);
 ct_status ct_likelihood_set_robust(ct_likelihood *likelihood, int32_t model, ct_robust robust, ct_err *err);
 
+/* Learn the time constants of Gauss-Markov biases (ct_noise_model.bias) whose strengths are learned, with the
+ * parameters at their maximum for each; p: the start, on return that maximum, to 0.01 nats. The object has the new
+ * values afterwards. The standard error of log tau is that of the profile; INFINITY: the sequences do not tell it. */
+ct_status ct_likelihood_learn_time_constants(ct_likelihood *likelihood, const uint8_t *part,
+                                             const ct_maximise_options *options, double *p, ct_err *err);
+/* The time constant of a model, NaN if it is not the strength of a Gauss-Markov bias; log_error may be NULL. And
+ * another one, which the sequences' own graphs do not get. CT_E_ARGUMENT: no such bias. */
+double    ct_likelihood_time_constant(const ct_likelihood *likelihood, int32_t model, double *log_error);
+ct_status ct_likelihood_set_time_constant(ct_likelihood *likelihood, int32_t model, double tau, double log_error,
+                                          ct_err *err);
+
 /* ---- Errors that last ------------------------------------------------------------------------- */
 
 /* The likelihood takes errors of measurements for independent. Errors of one target may last instead: a landmark whose

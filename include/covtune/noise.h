@@ -50,6 +50,49 @@ typedef struct {
     double         width; /* k, in sigmas; > 0 unless kind is none */
 } ct_robust;
 
+/* How an error that lasts (a bias) changes with time, and how it enters a measurement. */
+#define CT_BIAS_PROCESS_LIST(X)                                                                    \
+    X(CT_BIAS_CONSTANT, "constant")         /* one value a sequence                             */ \
+    X(CT_BIAS_RANDOM_WALK, "random-walk")   /* variance per unit of time                        */ \
+    X(CT_BIAS_GAUSS_MARKOV, "gauss-markov") /* stationary variance, time constant tau           */
+#define CT_BIAS_EFFECT_LIST(X)                                                                     \
+    X(CT_BIAS_OFFSET, "offset") /* measured = true + b                                          */ \
+    X(CT_BIAS_RATE, "rate")     /* true + b dt, dt the time between the poses: a gyroscope      */ \
+    X(CT_BIAS_SCALE, "scale")   /* true + b measured: the scale factor of an odometer           */
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_BIAS_PROCESS_LIST(X)
+#undef X
+    CT_BIAS_PROCESS_COUNT
+} ct_bias_process;
+
+typedef enum {
+#define X(constant, name) constant,
+    CT_BIAS_EFFECT_LIST(X)
+#undef X
+    CT_BIAS_EFFECT_COUNT
+} ct_bias_effect;
+
+#define CT_BIAS_ROWS_MAX 3
+#define CT_BIAS_TAU_MIN  1e-9
+#define CT_BIAS_TAU_MAX  1e12
+
+/* The bias of a sensor, whose strength is the covariance of the noise model that has it. Times are in s, or in poses
+ * where a sequence has no time stamps. */
+typedef struct {
+    char            sensor[256];               /* noise model or group of the measurements that have it               */
+    ct_bias_process process;
+    ct_bias_effect  effect;
+    int             rows;                      /* 1 to 3, as the model's dimension                                    */
+    char            row[CT_BIAS_ROWS_MAX][16]; /* rows of the sensor's residual that it acts on                       */
+    int             per_target;                /* 1: each landmark has its own; 0: measurements of a body share it   */
+    double          every;                     /* least time between two states; 0: one for each time of measurement  */
+    double          tau;                       /* gauss-markov: time constant; else 0                                 */
+    /* standard error of log tau; NaN: it was not learned; INFINITY: the data do not tell it                          */
+    double          tau_error;
+} ct_bias;
+
 /* A model as the solver sees it. Borrowed from its table until that is changed or freed. */
 typedef struct {
     const char   *name;
@@ -63,6 +106,7 @@ typedef struct {
     const struct ct_noise_row *row; /* dim of them, or NULL: unknown                                    */
     const char   *measurement;      /* measurement model that uses it, "between_se2"; NULL: unknown     */
     int           learned;          /* 1: its numbers were learned, 0: held fixed, -1: unknown          */
+    const ct_bias *bias;            /* the bias whose strength this is, or NULL: noise of measurements  */
 } ct_noise_model;
 
 /* Name and unit of a residual's row, for files, exports and tables: "x" in "m". Longer words are cut. */
@@ -108,6 +152,15 @@ void ct_noise_set_measurement(ct_noise *noise, int32_t index, const char *name);
 /* Set whether a model's numbers were learned: 1, 0 or -1, see ct_noise_model. Exports omit models that were held fixed
  * if others were learned. */
 void ct_noise_set_learned(ct_noise *noise, int32_t index, int learned);
+
+/* A model becomes the strength of a bias (copied), or that of noise again: NULL. Sequences get its states by
+ * ct_sequence_apply_biases (data.h). CT_E_NOISE with a sentence: rows that are not as many as the model's, names that
+ * are empty or there twice, a time constant or interval out of range. */
+ct_status   ct_noise_set_bias(ct_noise *noise, int32_t index, const ct_bias *bias, ct_err *err);
+const char *ct_bias_process_name(ct_bias_process process);
+int         ct_bias_process_find(const char *name); /* a ct_bias_process, or -1 */
+const char *ct_bias_effect_name(ct_bias_effect effect);
+int         ct_bias_effect_find(const char *name);  /* a ct_bias_effect, or -1  */
 
 int32_t               ct_noise_count(const ct_noise *noise);
 const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);      /* NULL: none */

@@ -32,6 +32,13 @@ typedef struct {
      * it. drift 0: none. */
     double drift;       /* m                   */
     double drift_poses; /* correlation time, > 0 */
+    /* A GPS error that swings: amplitude sin(2 pi i / period + phase) in each coordinate of the position in the world,
+     * with phases of its own in each sequence. No process of ct_bias is like it. swing 0: none. */
+    double swing;       /* amplitude, m        */
+    double swing_poses; /* period, > 0         */
+    /* A turn rate that odometry has too much, a random walk: b <- b + n, n ~ N(0, gyro^2), b ~ N(0, gyro_start^2) at
+     * first. It is added to yaw (SE3: rz). gyro and gyro_start 0: none. */
+    double gyro, gyro_start; /* rad per pose, over the root of a pose; rad per pose */
     /* Steps of unequal duration: the covariance of an odometry factor is m Sigma, m its multiplier (graph.h), with log
      * m uniform from -log uneven to log uneven. From 1 to 1e6; 0 or 1: every step has Sigma. */
     double uneven;
@@ -40,6 +47,10 @@ typedef struct {
 /* The paper's D1 to D4 ("D1", ..., any case), 300 to 500 poses, seed 1. In space, rotations take the sigma of yaw and
  * translations that of x. 0 if the name is unknown. */
 int ct_nav_preset(const char *name, ct_kind kind, ct_nav_options *out);
+/* Add the errors that last of these options to a table, as biases (ct_noise_model.bias) with their true strengths
+ * and time constants: "gps_bias", "odom_bias" and "odom_bias_start". A swing is none. Sequences do not have their
+ * states. */
+ct_status ct_nav_add_biases(const ct_nav_options *options, ct_noise *noise, ct_err *err);
 /* Sequence number `number` of the dataset. Sequences differ in path, length and noise, and do not depend on each other.
  * Path and length do not depend on the noise. Noise models with the true Sigma are added to `noise`, or shared with
  * those of an earlier sequence; CT_E_NOISE if they have other numbers. Initial values are composed from the

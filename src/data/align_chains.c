@@ -18,6 +18,7 @@
  *
  * Windows hold a bounded number of items and candidates: time is linear in the size of the graph. */
 #include "data/start.h"
+#include "graph/biased.h"
 
 #include <math.h>
 
@@ -152,7 +153,11 @@ static ct_status add_target(work *w, const ct__sighting *s, int32_t at)
 }
 
 /* A position of the pose. */
-static int is_place(const ct_factor *f) { return f->ops == &ct_position_se2 || f->ops == &ct_position_se3; }
+static int is_place(const ct_factor *f)
+{
+    const ct_factor_ops *ops = ct_factor_unbiased(f->ops);
+    return ops == &ct_position_se2 || ops == &ct_position_se3;
+}
 
 /* Of how many places of a pose one is used: positions of 100 Hz, states of 2 Hz. */
 static int64_t places_every(const ct__forest *forest, int32_t v)

@@ -329,7 +329,16 @@ typedef struct {
     int      learn; /* 1: true, 2: false */
     double  *variance, *covariance, *bounds, *lower, *upper, *unit;
     unsigned variances, covariances, bounds_count, lowers, uppers, units;
+    struct ct__yaml_bias *bias; /* or NULL */
 } ct__yaml_group;
+
+/* The bias of a group; 0 and NULL: not given. */
+typedef struct ct__yaml_bias {
+    int      process, effect, per; /* number of the choice + 1 */
+    char   **row;
+    double  *tau, *every, *sigma;
+    unsigned rows, sigmas;
+} ct__yaml_bias;
 
 typedef struct {
     double *translation, *rotation; /* m, rad; NULL: not given */
@@ -369,7 +378,7 @@ ct_status ct__yaml_match_recordings(const ct__yaml *yaml, const char *path, cons
 ct_status ct__yaml_apply_recording(const ct__yaml *yaml, const char *folder, const char *file, ct_sequence *seq,
                                    ct_err *err);
 /* Convert a group for a dataset; the name is copied. */
-ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, ct_err *err);
+ct_status ct__yaml_take_group(const ct__yaml_group *from, const char *path, ct_dataset_group *to, ct_err *err);
 /* Set the table's models to the numbers of the file. */
 ct_status ct__yaml_apply(const ct__yaml *yaml, const char *path, ct_noise *noise, ct_err *err);
 /* The group that applies to a model, or that gives its numbers: the one with the most specific name. -1 or NULL:
@@ -378,6 +387,12 @@ int64_t               ct__yaml_group_of(const ct__yaml *yaml, const char *model)
 const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *model);
 /* Write the file, with lists of paths. */
 ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err);
+
+/* declare_bias.c: biases of groups whose sensor a sequence has. */
+ct_status ct__dataset_declare_biases(ct_dataset *dataset, ct_err *err);
+/* dataset_bias.c: the bias of a group of dataset.yaml, checked; and written. */
+ct_status ct__yaml_take_bias(const ct__yaml_group *from, const char *path, ct_dataset_group *to, ct_err *err);
+void      ct__yaml_put_bias(FILE *out, const ct_dataset_group *group);
 
 /* The group of a dataset that applies to a model: the one with the most specific name. NULL: none. */
 const ct_dataset_group *ct__dataset_find_group(const ct_dataset *dataset, const char *model);

@@ -50,7 +50,7 @@ void ct_dataset_free(ct_dataset *d)
     free_runs(d);
     if (d->index) ct__names_free(d->index);
     free(d->index);
-    for (int32_t i = 0; i < d->groups; i++) free(d->group[i].name);
+    for (int32_t i = 0; i < d->groups; i++) free(d->group[i].name), free(d->group[i].bias);
     free(d->train);
     free(d->test);
     free(d->group);
@@ -185,7 +185,7 @@ static ct_status take_groups(reader *r)
     if (!r->d->group) return ct__no_memory(r->err, "groups", r->yaml->groups);
     for (unsigned i = 0; i < r->yaml->groups; i++) {
         r->d->groups++;
-        CT_TRY(ct__yaml_take_group(&r->yaml->group[i], &r->d->group[i], r->err));
+        CT_TRY(ct__yaml_take_group(&r->yaml->group[i], r->yaml_path, &r->d->group[i], r->err));
     }
     return CT_OK;
 }
@@ -418,6 +418,15 @@ static ct_status nothing(const reader *r, int part)
 #undef X
 }
 
+/* Groups may give the start values of a bias, whose model is new. */
+static ct_status declare_biases(reader *r)
+{
+    ct_err          inner = {0};
+    const ct_status status = ct__dataset_declare_biases(r->d, &inner);
+    if (status != CT_OK) return ct_fail(r->err, status, "%s: %s", r->yaml_path, inner.text);
+    return ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err);
+}
+
 static ct_status read_all(reader *r, const char *path, int part)
 {
     CT_TRY(ct_dataset_new(&r->d, r->err));
@@ -435,9 +444,10 @@ static ct_status read_all(reader *r, const char *path, int part)
     CT_TRY(note_repairs(r));
     for (int64_t i = 0; i < r->paths.count; i++) ct_graph_name_rows(r->of_path[i]->graph, r->d->noise);
     if (!r->yaml) return CT_OK;
+    CT_TRY(ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err));
+    CT_TRY(declare_biases(r));
     CT_TRY(note_idle_groups(r));
     CT_TRY(note_idle_recordings(r));
-    CT_TRY(ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err));
     return keep_index(r);
 }
 

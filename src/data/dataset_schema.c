@@ -23,6 +23,23 @@ static const cyaml_strval_t BOOLS[] = {{"true", 1}, {"false", 2}};
 static const cyaml_schema_value_t NUMBER = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
 static const cyaml_schema_value_t TEXT = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, TEXT_MAX)};
 
+#define X(constant, name) {name, constant + 1},
+static const cyaml_strval_t PROCESSES[] = {CT_BIAS_PROCESS_LIST(X)}, EFFECTS[] = {CT_BIAS_EFFECT_LIST(X)};
+#undef X
+static const cyaml_strval_t PERS[] = {{"sensor", 1}, {"target", 2}};
+
+static const cyaml_schema_field_t BIAS_FIELDS[] = {
+    CYAML_FIELD_ENUM("process", CYAML_FLAG_STRICT, ct__yaml_bias, process, PROCESSES, CT_BIAS_PROCESS_COUNT),
+    LIST("rows", ct__yaml_bias, row, rows, &TEXT, 1, CT_BIAS_ROWS_MAX),
+    CYAML_FIELD_ENUM("as", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, ct__yaml_bias, effect, EFFECTS,
+                     CT_BIAS_EFFECT_COUNT),
+    CYAML_FIELD_ENUM("per", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, ct__yaml_bias, per, PERS, 2),
+    CYAML_FIELD_FLOAT_PTR("tau", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_bias, tau),
+    CYAML_FIELD_FLOAT_PTR("every", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_bias, every),
+    LIST("sigma", ct__yaml_bias, sigma, sigmas, &NUMBER, 1, CT_BIAS_ROWS_MAX),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t GROUP_FIELDS[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, ct__yaml_group, name, 1, 255),
     CYAML_FIELD_ENUM("kind", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, ct__yaml_group, kind, KINDS, 3),
@@ -33,6 +50,7 @@ static const cyaml_schema_field_t GROUP_FIELDS[] = {
     LIST("lower", ct__yaml_group, lower, lowers, &NUMBER, 1, CT_NOISE_DIM_MAX),
     LIST("upper", ct__yaml_group, upper, uppers, &NUMBER, 1, CT_NOISE_DIM_MAX),
     LIST("unit", ct__yaml_group, unit, units, &NUMBER, 1, CT_NOISE_DIM_MAX),
+    CYAML_FIELD_MAPPING_PTR("bias", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_group, bias, BIAS_FIELDS),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t GROUP = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ct__yaml_group, GROUP_FIELDS)};
@@ -82,6 +100,7 @@ static void take_place(complaint *c, const char *text)
     const char *line = strstr(text, "(line: ");
     if (!c->fields) /* from the inside out: the first that has keys of its own */
         c->fields = strstr(text, "'truth_sigma'")  ? SIGMA_FIELDS
+                    : strstr(text, "'bias'")       ? BIAS_FIELDS
                     : strstr(text, "'recordings'") ? RECORDING_FIELDS
                     : strstr(text, "'groups'")     ? GROUP_FIELDS
                                                    : NULL;
@@ -146,7 +165,11 @@ static void describe_no_key(const complaint *c, const char *key, char *out, size
 static void describe(const complaint *c, cyaml_err_t code, char *out, size_t size, int *keyed)
 {
     char        want[24], found[24];
-    const char *rest, *choice = !strcmp(c->key, "kind") ? "isotropic, diagonal or full" : "true or false";
+    const char *rest, *choice = !strcmp(c->key, "kind")      ? "isotropic, diagonal or full"
+                                : !strcmp(c->key, "process") ? "constant, random-walk or gauss-markov"
+                                : !strcmp(c->key, "as")      ? "offset, rate or scale"
+                                : !strcmp(c->key, "per")     ? "sensor or target"
+                                                             : "true or false";
     *keyed = 1;
     if ((rest = after(c->cause, "Unexpected key: "))) *keyed = 0, describe_no_key(c, rest, out, size);
     else if ((rest = after(c->cause, "Missing required mapping field: ")))

@@ -203,14 +203,15 @@ static void spread(unsigned n, const double *from, double to[CT_NOISE_DIM_MAX])
     for (unsigned i = 0; i < CT_NOISE_DIM_MAX; i++) to[i] = n == 1 ? from[0] : i < n ? from[i] : NAN;
 }
 
-ct_status ct__yaml_take_group(const ct__yaml_group *from, ct_dataset_group *to, ct_err *err)
+ct_status ct__yaml_take_group(const ct__yaml_group *from, const char *path, ct_dataset_group *to, ct_err *err)
 {
     const int bounds = from->bounds_count != 0;
     *to = (ct_dataset_group){.name = ct__strdup(from->name), .learn = from->learn != 2, .kind = from->kind - 1};
     spread(bounds ? 1 : from->lowers, bounds ? from->bounds : from->lower, to->lower);
     spread(bounds ? 1 : from->uppers, bounds ? from->bounds + 1 : from->upper, to->upper);
     spread(from->units, from->unit, to->unit);
-    return to->name ? CT_OK : ct__no_memory(err, "names", 1);
+    if (!to->name) return ct__no_memory(err, "names", 1);
+    return from->bias ? ct__yaml_take_bias(from, path, to, err) : CT_OK;
 }
 
 /* There are as many bounds and units as these. */
@@ -350,6 +351,7 @@ static ct_status put_group(FILE *out, const ct_noise_model *only, const ct_datas
         if (uppers) put_numbers(out, "upper", uppers, g->upper);
     }
     if (units) put_numbers(out, "unit", units, g->unit);
+    if (g->bias) ct__yaml_put_bias(out, g);
     fprintf(out, "    learn: %s\n", g->learn ? "true" : "false");
     return CT_OK;
 }

@@ -16,6 +16,7 @@
  * So are, always, bodies that nothing but other bodies measures. Points that ranges, bearings or cameras measure are
  * placed last, from the poses (place_points.c). */
 #include "data/data.h"
+#include "graph/biased.h"
 #include "data/start.h"
 
 #include <math.h>
@@ -102,7 +103,7 @@ static void place_by_prior(walk *w, const ct_factor *f)
 /* Places the one variable without a value of a factor that is not a prior, if the factor determines it. */
 static void place(walk *w, int32_t index)
 {
-    const ct_factor f = ct_graph_factor(w->graph, index);
+    const ct_factor f = ct__without_bias(ct_graph_factor(w->graph, index));
     double          d[CT_DIM_MAX];
     if (f.ops->arity != 2 || w->given[f.var[0]] == w->given[f.var[1]]) return;
     const int unknown = w->given[f.var[0]] ? 1 : 0;
@@ -168,7 +169,7 @@ static int begin_at_prior(walk *w, int poses, int32_t *at)
            (w->given[*at] || !w->prior[*at] || (poses && !is_pose(w->graph, *at))))
         ++*at;
     if (*at == ct_graph_variables(w->graph)) return 0;
-    const ct_factor f = ct_graph_factor(w->graph, w->prior[*at] - 1);
+    const ct_factor f = ct__without_bias(ct_graph_factor(w->graph, w->prior[*at] - 1));
     place_by_prior(w, &f);
     return 1;
 }
@@ -180,7 +181,7 @@ static ct_status find_priors(walk *w, ct_err *err)
     w->prior = ct__zalloc(variables, sizeof *w->prior);
     if (!w->prior) return ct__no_memory(err, "variables", variables);
     for (int32_t i = ct_graph_factors(w->graph) - 1; i >= 0; i--) {
-        const ct_factor f = ct_graph_factor(w->graph, i);
+        const ct_factor f = ct__without_bias(ct_graph_factor(w->graph, i));
         if (is_prior(&f)) w->prior[f.var[0]] = i + 1;
     }
     return CT_OK;
@@ -277,7 +278,7 @@ static int needs_alignment(const ct_graph *g, const walk *w)
     }
     if ((double)priors >= PRIORS_ENOUGH * (double)poses && priors > 1) return 0;
     for (int32_t i = 0; i < g->factors && !known; i++) {
-        const ct_factor f = ct_graph_factor(g, i);
+        const ct_factor f = ct__without_bias(ct_graph_factor(g, i));
         ct__sighting    s[CT__SIGHTINGS_MAX];
         int             whole;
         const int       n = ct__sightings_of(&f, s, &whole);
@@ -290,7 +291,7 @@ static int needs_alignment(const ct_graph *g, const walk *w)
 static int needs_joining(const ct_graph *g, const walk *w)
 {
     for (int32_t i = 0; w->begun_poses && i < g->factors; i++) {
-        const ct_factor f = ct_graph_factor(g, i);
+        const ct_factor f = ct__without_bias(ct_graph_factor(g, i));
         ct__sighting    s[CT__SIGHTINGS_MAX];
         if (ct__sightings_of(&f, s, NULL) == 1 && s[0].body) return 1;
     }

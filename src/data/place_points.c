@@ -5,6 +5,7 @@
  * odometry drifts. Minimised is the sum of |r| as in rigid_fit.c. Two ranges meet in two points. Both are fitted; as
  * long as they fit alike, as on a straight path, further sightings are added. */
 #include "data/start.h"
+#include "graph/biased.h"
 
 #include <math.h>
 
@@ -215,7 +216,7 @@ static ct_status collect(const ct_graph *g, const int64_t *first, const int32_t 
 {
     v->all = 0;
     for (int64_t k = first[var]; k < first[var + 1]; k++) {
-        const ct_factor f = ct_graph_factor(g, touching[k]);
+        const ct_factor f = ct__without_bias(ct_graph_factor(g, touching[k]));
         ct__sighting    s[CT__SIGHTINGS_MAX];
         if (f.ops->arity != 2 || f.var[1] != var || !given[f.var[0]] || ct__sightings_of(&f, s, NULL) != 1) continue;
         const ct__rigid pose = ct__rigid_of(f.ops->kind[0], x + g->offset[f.var[0]]);

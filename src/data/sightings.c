@@ -5,6 +5,7 @@
  * the body: its origin, and points 1 m ahead and to the left. A pixel is a bearing. A pair of them is a point, if the
  * disparity tells its depth. */
 #include "data/start.h"
+#include "graph/biased.h"
 
 #include <math.h>
 
@@ -167,8 +168,9 @@ static int is_prior(const ct_factor_ops *ops)
     return ops == &ct_prior_se2 || ops == &ct_prior_se3 || ops == &ct_gtsam_prior_se2 || ops == &ct_gtsam_prior_se3;
 }
 
-int ct__sightings_of(const ct_factor *f, ct__sighting out[CT__SIGHTINGS_MAX], int *whole)
+int ct__sightings_of(const ct_factor *factor, ct__sighting out[CT__SIGHTINGS_MAX], int *whole)
 {
+    const ct_factor plain = ct__without_bias(*factor), *const f = &plain;
     if (whole) *whole = 0;
     for (size_t i = 0; i < sizeof LAYOUT / sizeof *LAYOUT; i++)
         if (f->ops == LAYOUT[i].ops) {

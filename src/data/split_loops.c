@@ -6,6 +6,7 @@
  * that face each other: the last of one robot and the first of the next. There the numbers jump, by more than JUMP
  * times the median step. */
 #include "data/data.h"
+#include "graph/biased.h"
 #include "graph/bodies.h"
 
 #define LOOP "loop"
@@ -64,7 +65,7 @@ static void read_numbers(work *w)
 /* The poses of an edge of one body in their order; 0 for other factors. */
 static int edge_of(const work *w, int32_t f, int32_t *a, int32_t *b)
 {
-    const ct_factor k = ct_graph_factor(w->graph, f);
+    const ct_factor k = ct__without_bias(ct_graph_factor(w->graph, f));
     if (!is_edge(k.ops) || w->bodies.body[k.var[0]] != w->bodies.body[k.var[1]]) return 0;
     const int back = w->number[k.var[0]] > w->number[k.var[1]];
     *a = k.var[back], *b = k.var[1 - back];
@@ -94,7 +95,7 @@ static void sort_edges(work *w, ct_split_result *result)
             w->step[n++] = step_of(w, a, b);
     result->step = n ? ct_median(n, w->step) : 0;
     for (int32_t f = 0; f < w->graph->factors; f++) {
-        const ct_factor k = ct_graph_factor(w->graph, f);
+        const ct_factor k = ct__without_bias(ct_graph_factor(w->graph, f));
         if (!is_edge(k.ops)) continue;
         const int odometry = edge_of(w, f, &a, &b) && w->next[a] == b + 1 && w->last[b] == a + 1 &&
                              step_of(w, a, b) <= JUMP * result->step;

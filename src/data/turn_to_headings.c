@@ -5,14 +5,17 @@
  *
  * which a minority of wrong headings does not change by much. */
 #include "data/start.h"
+#include "graph/biased.h"
 
 #include <math.h>
+
+static int is_heading(const ct_factor_ops *ops) { return ops == &ct_heading_se2 || ops == &ct_heading_se3; }
 
 /* Cosine and sine of d of a heading factor; 0 if it is another factor. */
 static int difference(const ct_factor *f, const double *pose, double *c, double *s)
 {
     double zero[6] = {1, 0}, r;
-    if (f->ops != &ct_heading_se2 && f->ops != &ct_heading_se3) return 0;
+    if (!is_heading(f->ops)) return 0;
     memcpy(zero + 2, f->z + 2, (size_t)(f->ops == &ct_heading_se2 ? 2 : 4) * sizeof *zero); /* the sensor */
     f->ops->eval(zero, NULL, &pose, &r, NULL); /* the composed yaw */
     if (!isfinite(r)) return 0;
@@ -43,7 +46,7 @@ ct_status ct__turn_to_headings(const ct_graph *g, const int32_t *parent, const i
 {
     int any = 0;
     for (int32_t i = 0; i < g->factors && !any; i++)
-        any = g->factor[i].ops == &ct_heading_se2 || g->factor[i].ops == &ct_heading_se3;
+        any = is_heading(ct_factor_unbiased(g->factor[i].ops));
     if (!any) return CT_OK;
     int32_t *root = ct__zalloc(g->variables, sizeof *root);
     double  *sum = ct__zalloc(3 * (int64_t)g->variables, sizeof *sum); /* per root: cos, sin, number */
@@ -55,7 +58,7 @@ ct_status ct__turn_to_headings(const ct_graph *g, const int32_t *parent, const i
         if (root[v] == v) memcpy(centre + 3 * (int64_t)v, x + g->offset[v], 2 * sizeof *x);
     }
     for (int32_t i = 0; status == CT_OK && i < g->factors; i++) {
-        const ct_factor f = ct_graph_factor(g, i);
+        const ct_factor f = ct__without_bias(ct_graph_factor(g, i));
         double          c, s;
         if (!difference(&f, x + g->offset[f.var[0]], &c, &s)) continue;
         double *to = sum + 3 * (int64_t)root[f.var[0]];

@@ -6,6 +6,7 @@
  * faults are, one after the other. What was found is taken out of the errors before they are tested for tails: noise of
  * two sizes has heavy tails. */
 #include "doctor/doctor.h"
+#include "graph/biased.h"
 
 #include <math.h>
 
@@ -47,7 +48,7 @@ static int distance_row(const ct__sensor *s)
 static int measure(const ct__exam *e, const ct__sensor *s, const ct__sample *q, double *c)
 {
     const ct__exam_sequence *n = &e->sequence[q->sequence];
-    const ct_factor          f = ct_graph_factor(n->seq->graph, q->factor);
+    const ct_factor          f = ct__without_bias(ct_graph_factor(n->seq->graph, q->factor));
     const int                row = distance_row(s);
     double                   r[CT_ROWS_MAX], w[CT_ROWS_MAX], x[CT_SIZE_MAX], twist[CT_DIM_MAX] = {0};
     if (!ct__sample_row(e, s, q, &s->fault, r, NULL, w)) return 0;

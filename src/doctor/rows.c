@@ -11,6 +11,7 @@
  *     frame    -J Ad(y^-1), y the pose about the centre of the frame
  */
 #include "doctor/doctor.h"
+#include "graph/biased.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -240,7 +241,7 @@ int ct__sample_row(const ct__exam *e, const ct__sensor *s, const ct__sample *q, 
                    double *D, double *w)
 {
     const ct__exam_sequence *n = &e->sequence[q->sequence];
-    view                     v = {.ops = s->ops, .f = ct_graph_factor(n->seq->graph, q->factor)};
+    view                     v = {.ops = s->ops, .f = ct__without_bias(ct_graph_factor(n->seq->graph, q->factor))};
     double                   z[CT_FIELDS_MAX * CT_SIZE_MAX] = {0};
     v.u = ct__sample_duration(e, s, q);
     v.t = q->t - n->t0;

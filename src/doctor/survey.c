@@ -1,5 +1,6 @@
 /* survey.c: sequences with their bodies in the order of time; sensors with their samples. */
 #include "doctor/doctor.h"
+#include "graph/biased.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -218,11 +219,11 @@ static int32_t target_of(const ct__exam_sequence *q, const ct_factor *f)
 static ct_status add_factor(ct__exam *e, int32_t i, int32_t index, ct_err *err)
 {
     const ct__exam_sequence *q = &e->sequence[i];
-    const ct_factor          f = ct_graph_factor(q->seq->graph, index);
+    const ct_factor          f = ct__without_bias(ct_graph_factor(q->seq->graph, index));
     const int                odometry = ct__is_odometry(q->seq->graph, &q->bodies, index);
     int32_t                  which, moving = 0;
     double                   t = -INFINITY;
-    if (!ct_dataset_group_of(e->dataset, f.noise).learn) return CT_OK;
+    if (!ct_dataset_group_of(e->dataset, f.noise).learn || ct__is_process(f.ops)) return CT_OK;
     for (int k = 0; k < f.ops->arity; k++)
         if (q->moving[f.var[k]]) t = fmax(t, q->t[f.var[k]]), moving++;
     if (!moving) return CT_OK;

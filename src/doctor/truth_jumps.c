@@ -9,6 +9,7 @@
  * What follows is examined at values without the jumps. The stretch between jumps that stays in its place is the one
  * with which sensors that are tied to the world agree best, else the longest. */
 #include "doctor/doctor.h"
+#include "graph/biased.h"
 
 #include <math.h>
 
@@ -61,7 +62,7 @@ static void position_of(ct_kind kind, const double *a, const double *b, double *
 static int measure_step(const ct__exam_sequence *s, int32_t factor, step *out)
 {
     const ct_graph *g = s->seq->graph;
-    const ct_factor f = ct_graph_factor(g, factor);
+    const ct_factor f = ct__without_bias(ct_graph_factor(g, factor));
     const int32_t   a = f.var[0], b = f.var[1];
     const ct_kind   kind = (ct_kind)g->kind[a];
     double          identity[CT_SIZE_MAX], v[CT_DIM_MAX], y[CT_SIZE_MAX];
@@ -95,7 +96,7 @@ static ct_status take_steps(search *t, int32_t i, int32_t body, ct_err *err)
     const ct_graph          *g = s->seq->graph;
     t->count = 0;
     for (int32_t f = 0; s->seq->truth && f < g->factors; f++) {
-        const ct_factor_ops *ops = g->factor[f].ops;
+        const ct_factor_ops *ops = ct_factor_unbiased(g->factor[f].ops);
         step                 one;
         if (ops->arity != 2 || ops->fields != 1 || !ct__is_pose(ops->kind[0])) continue;
         if (ops->field[0] != ops->kind[0]) continue;
@@ -158,7 +159,7 @@ static int residual_shifted(const ct__exam *e, const ct__sample *q, int32_t body
 {
     const ct__exam_sequence *s = &e->sequence[q->sequence];
     const ct_graph          *g = s->seq->graph;
-    const ct_factor          f = ct_graph_factor(g, q->factor);
+    const ct_factor          f = ct__without_bias(ct_graph_factor(g, q->factor));
     double                   x[CT_ARITY_MAX][CT_SIZE_MAX];
     const double            *arg[CT_ARITY_MAX];
     for (int i = 0; i < f.ops->arity; i++) {
@@ -179,7 +180,7 @@ static int residual_shifted(const ct__exam *e, const ct__sample *q, int32_t body
 static int32_t place_of(const ct__exam *e, const ct__sample *q, int32_t body)
 {
     const ct__exam_sequence *s = &e->sequence[q->sequence];
-    const ct_factor          f = ct_graph_factor(s->seq->graph, q->factor);
+    const ct_factor          f = ct__without_bias(ct_graph_factor(s->seq->graph, q->factor));
     for (int i = 0; i < f.ops->arity; i++)
         if (s->moving[f.var[i]] && s->bodies.body[f.var[i]] == body) return s->place[f.var[i]];
     return -1;

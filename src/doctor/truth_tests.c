@@ -8,6 +8,7 @@
  *
  * If jitter is larger than the sensor's own error, that error is in the truth. */
 #include "doctor/doctor.h"
+#include "graph/biased.h"
 
 #include <math.h>
 
@@ -38,7 +39,7 @@ static int32_t *list_odometry(const ct__exam_sequence *n, const ct__sensor *odom
     for (int32_t k = 0; list && k < g->variables; k++) list[k] = -1;
     for (int32_t f = 0; list && f < g->factors; f++) {
         const int32_t *var = g->var_pool + g->factor[f].var;
-        if (g->factor[f].ops != odom->ops || n->place[var[1]] != n->place[var[0]] + 1) continue;
+        if (ct_factor_unbiased(g->factor[f].ops) != odom->ops || n->place[var[1]] != n->place[var[0]] + 1) continue;
         list[n->place[var[0]]] = f;
     }
     return list;

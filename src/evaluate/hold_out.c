@@ -8,6 +8,7 @@
  * Determined: with all sigmas 1, no variance of a variable grows by a factor of 1e6 when the measurements are held out.
  * Undetermined directions grow by 1e12. */
 #include "evaluate/hold_out.h"
+#include "graph/biased.h"
 #include "base/name_table.h"
 #include "graph/bodies.h"
 #include "solve/solve.h"
@@ -32,7 +33,8 @@ static ct_status list_candidates(const ct_graph *g, uint8_t *candidate, ct_err *
     ct__bodies bodies;
     CT_TRY(ct__bodies_find(g, &bodies, err));
     for (int32_t f = 0; f < g->factors; f++)
-        candidate[f] = estimates_something(g, &g->factor[f]) && !ct__is_odometry(g, &bodies, f);
+        candidate[f] = estimates_something(g, &g->factor[f]) && !ct__is_odometry(g, &bodies, f) &&
+                       !ct__is_process(g->factor[f].ops);
     ct__bodies_free(&bodies);
     return CT_OK;
 }

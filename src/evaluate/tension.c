@@ -9,6 +9,7 @@
  * it is 1.3 (six rows) to 2.3 (one row). Gross outliers raise that of absolute measurements. Relative ones (odometry)
  * have few. */
 #include "data/start.h"
+#include "graph/biased.h"
 #include "evaluate/evaluate.h"
 #include "graph/whiten.h"
 
@@ -96,7 +97,7 @@ ct_status ct_tension_at(const ct_graph *graph, const ct_noise *noise, const doub
         for (int32_t m = 0; m < models; m++) first[m + 2] += first[m + 1];
         for (int32_t f = 0; f < graph->factors; f++) {
             const ct__factor *k = &graph->factor[f];
-            relative[k->noise] = (uint8_t)is_relative(k->ops);
+            relative[k->noise] = (uint8_t)is_relative(ct_factor_unbiased(k->ops));
             q[first[k->noise + 1]++] = share_of(graph, noise, k, x);
             out->on_points += is_on_point(graph, f, x, size);
         }

@@ -3,6 +3,7 @@
  * To add a model: a file factor_<name>.c with its mathematics, its eval and its ct_factor_ops, and
  * its name in CT_FACTOR_LIST of graph.h. The tests then check its Jacobians.
  */
+#include "graph/biased.h"
 #include "graph/graph.h"
 
 #include <float.h>
@@ -22,7 +23,7 @@ const ct_factor_ops *ct_factor_find(const char *name)
 {
     for (int i = 0; i < MODELS; i++)
         if (name && !strcmp(models[i]->name, name)) return models[i];
-    return NULL;
+    return ct__biased_find(name);
 }
 
 const ct_factor_ops *ct_factor_prior(ct_kind kind)

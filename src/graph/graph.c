@@ -282,6 +282,18 @@ ct_status ct_graph_set_multiplier(ct_graph *g, int32_t f, double m, ct_err *err)
     return CT_OK;
 }
 
+ct_status ct_graph_set_measurement(ct_graph *g, int32_t f, const double z[], ct_err *err)
+{
+    char name[64];
+    if (f < 0 || f >= g->factors)
+        return ct_fail(err, CT_E_ARGUMENT, "there is no factor %d: the graph has %d", f, g->factors);
+    const ct__factor *k = &g->factor[f];
+    ct_graph_name(g, g->var_pool[k->var], name, sizeof name);
+    CT_TRY(ct__check_measurement(f, k->ops, name, z, k->context, err));
+    memcpy(g->z_pool + k->z, z, (size_t)ct_factor_z_size(k->ops) * sizeof *z);
+    return CT_OK;
+}
+
 /* ---- queries ---- */
 
 int32_t ct_graph_variables(const ct_graph *g) { return g->variables; }
@@ -366,26 +378,35 @@ static int has_model(const ct__factor *k, const ct_noise *noise)
     return m && m->dim == k->ops->rows;
 }
 
+/* The strength of a bias has the names of the sensor's rows, which its steps do not know. */
+static int names_model(const ct_noise *noise, int32_t i)
+{
+    return ct_noise_get(noise, i) && !ct_noise_get(noise, i)->bias;
+}
+
+/* A model measures the same with a bias. */
+static const char *name_of(const ct__factor *k) { return ct_factor_unbiased(k->ops)->name; }
+
 /* The first factor names the rows of its model; factors with other names then remove them. */
 void ct_graph_name_rows(const ct_graph *g, ct_noise *noise)
 {
     for (int32_t i = 0; i < g->noise_count; i++)
-        if (g->noise_use[i].factors) {
+        if (g->noise_use[i].factors && names_model(noise, i)) {
             ct_noise_set_rows(noise, i, NULL, NULL);
             ct_noise_set_measurement(noise, i, NULL);
         }
     for (int32_t f = 0; f < g->factors; f++) {
         const ct__factor *k = &g->factor[f];
-        if (!has_model(k, noise)) continue;
+        if (!has_model(k, noise) || !names_model(noise, k->noise)) continue;
         if (!ct_noise_get(noise, k->noise)->row) ct_noise_set_rows(noise, k->noise, k->ops->coordinate, k->ops->unit);
-        if (!ct_noise_get(noise, k->noise)->measurement) ct_noise_set_measurement(noise, k->noise, k->ops->name);
+        if (!ct_noise_get(noise, k->noise)->measurement) ct_noise_set_measurement(noise, k->noise, name_of(k));
     }
     for (int32_t f = 0; f < g->factors; f++) {
         const ct__factor     *k = &g->factor[f];
         const ct_noise_model *m = ct_noise_get(noise, k->noise);
-        if (!has_model(k, noise)) continue;
+        if (!has_model(k, noise) || !names_model(noise, k->noise)) continue;
         if (m->row && !same_rows(m->row, k->ops)) ct_noise_set_rows(noise, k->noise, NULL, NULL);
-        if (m->measurement && strncmp(m->measurement, k->ops->name, CT_NOISE_MEASUREMENT_MAX))
+        if (m->measurement && strncmp(m->measurement, name_of(k), CT_NOISE_MEASUREMENT_MAX))
             ct_noise_set_measurement(noise, k->noise, NULL);
     }
 }

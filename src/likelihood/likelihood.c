@@ -64,6 +64,7 @@ ct_status ct__likelihood_build_solver(ct__likelihood_sequence *s, ct_err *err)
     s->item_of = ct__zalloc(edges, sizeof *s->item_of);
     if (!s->item_of) return ct__no_memory(err, "factors", edges);
     ct__map_edges(s->solver, s->item_of);
+    s->steps = ct__likelihood_steps(s->graph);
     return CT_OK;
 }
 

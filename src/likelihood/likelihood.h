@@ -6,6 +6,7 @@
  *   likelihood.c            L over all sequences
  *   maximise.c              its minimum in the feasible set, standard errors
  *   kernels.c               widths of kernels
+ *   time_constants.c        time constants of biases
  *   targets.c               measurements by model, target and time
  *   lasting_errors.c        autocorrelation of their residuals
  *   thin.c                  graphs with fewer of them
@@ -34,6 +35,7 @@ typedef struct {
     int32_t           *item_of; /* per edge of the system: its item             */
     /* values: at first; where solves start; the last solution; scratch */
     double            *first, *start, *x, *other;
+    double             steps;   /* normalisers of Gauss-Markov steps            */
     double             value;
     double            *gradient, *information; /* m, m x m                      */
     ct_stop            stop;
@@ -87,6 +89,9 @@ ct_status ct__has_times(const ct_likelihood *l, int *seconds, ct_err *err);
 ct_status ct__list_measurements(const ct_sequence *seq, const ct_graph *graph, int32_t model, int seconds,
                                 ct__measurement **out, int32_t *count, ct_err *err);
 int       ct__same_target(const ct__measurement *a, const ct__measurement *b);
+
+/* time_constants.c: sum over Gauss-Markov steps of rows / 2 log(1 - f^2). */
+double ct__likelihood_steps(const ct_graph *graph);
 
 /* likelihood.c: the sentence for a kernel without a normaliser. */
 ct_status ct__no_normaliser(const ct_noise_model *model, ct_robust robust, ct_err *err);

@@ -337,7 +337,7 @@ void ct__likelihood_evaluate_sequence(const ct_likelihood *l, ct__likelihood_seq
     if (s->status != CT_OK || !ct_stop_converged(s->stop)) return;
     s->status = ct_solver_linearise(s->solver, l->noise, s->x, &err);
     if (s->status == CT_OK) {
-        s->value = ct_graph_error(s->graph, l->noise, s->x) + log_normalisers(l, s->solver) +
+        s->value = ct_graph_error(s->graph, l->noise, s->x) + log_normalisers(l, s->solver) + s->steps +
                    0.5 * ct_sparse_log_determinant(s->solver->system);
         if (want) s->status = differentiate(&w, want, &err);
     }

@@ -1,5 +1,6 @@
 /* targets.c: measurements by model, target and time. */
 #include "graph/bodies.h"
+#include "graph/biased.h"
 #include "likelihood/likelihood.h"
 
 #include <math.h>
@@ -67,14 +68,16 @@ static int survey_factor(const survey *s, int32_t index, ct__measurement *out)
     int             moving = 0;
     *out = (ct__measurement){.model = f.noise, .factor = index, .t = -INFINITY};
     for (int i = 0; i < CT_ARITY_MAX; i++) out->thing[i] = NO_THING;
-    for (int i = 0; i < f.ops->arity; i++) {
+    if (ct__is_process(f.ops)) return 0;
+    for (int i = 0; i < ct_factor_unbiased(f.ops)->arity; i++) {
         const int32_t v = f.var[i];
         out->thing[i] = s->chained[v] ? -1 - s->bodies.body[v] : v;
         if (!s->chained[v]) continue;
         out->t = fmax(out->t, s->seconds ? s->stamp[v] : s->bodies.rank[v]);
         moving++;
     }
-    read_known_point(&f, out->point);
+    const ct_factor plain = ct__without_bias(f);
+    read_known_point(&plain, out->point);
     return moving == 1;
 }
 

@@ -35,7 +35,10 @@ ct_status ct_noise_new(ct_noise **out, ct_err *err)
 void ct_noise_free(ct_noise *noise)
 {
     if (!noise) return;
-    for (int32_t i = 0; i < noise->count; i++) free((double *)noise->model[i].covariance); /* the block */
+    for (int32_t i = 0; i < noise->count; i++) {
+        free((double *)noise->model[i].covariance); /* the block */
+        free((ct_bias *)noise->model[i].bias);
+    }
     free(noise->model);
     ct__names_free(&noise->names);
     free(noise);
@@ -177,6 +180,33 @@ void ct_noise_set_learned(ct_noise *noise, int32_t index, int learned)
     if (has_model(noise, index)) noise->model[index].learned = learned < 0 ? -1 : learned > 0;
 }
 
+ct_status ct_noise_set_bias(ct_noise *noise, int32_t index, const ct_bias *bias, ct_err *err)
+{
+    CT_TRY(check_index(noise, index, err));
+    ct_noise_model *m = &noise->model[index];
+    ct_bias        *own = NULL;
+    if (bias) {
+        CT_TRY(ct__bias_check(m->name, m->dim, bias, err));
+        own = ct__zalloc(1, sizeof *own);
+        if (!own) return ct__no_memory(err, "biases", 1);
+        *own = *bias;
+    }
+    free((ct_bias *)m->bias);
+    m->bias = own;
+    return CT_OK;
+}
+
+/* What a model has beside its numbers. */
+static ct_status copy_labels(const ct_noise_model *m, ct_noise *to, int32_t i, ct_err *err)
+{
+    ct_noise_model *copy = &to->model[i];
+    copy->robust = m->robust;
+    copy->learned = m->learned;
+    if (m->row) copy->row = memcpy(place_of_rows(copy), m->row, (size_t)m->dim * sizeof *m->row);
+    ct_noise_set_measurement(to, i, m->measurement);
+    return ct_noise_set_bias(to, i, m->bias, err);
+}
+
 ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err)
 {
     CT_TRY(ct_noise_new(out, err));
@@ -186,17 +216,13 @@ ct_status ct_noise_copy(const ct_noise *noise, ct_noise **out, ct_err *err)
         const size_t          bytes = (size_t)ct__noise_length(m->kind, m->dim) * sizeof(double);
         memcpy(numbers.covariance, m->covariance, bytes);
         memcpy(numbers.sqrt_info, m->sqrt_info, bytes);
-        const ct_status status = ct__noise_add(*out, m->name, &numbers, NULL, err);
+        ct_status status = ct__noise_add(*out, m->name, &numbers, NULL, err);
+        if (status == CT_OK) status = copy_labels(m, *out, i, err);
         if (status != CT_OK) {
             ct_noise_free(*out);
             *out = NULL;
             return status;
         }
-        ct_noise_model *copy = &(*out)->model[i];
-        copy->robust = m->robust;
-        copy->learned = m->learned;
-        if (m->row) copy->row = memcpy(place_of_rows(copy), m->row, (size_t)m->dim * sizeof *m->row);
-        ct_noise_set_measurement(*out, i, m->measurement);
     }
     return CT_OK;
 }

@@ -27,6 +27,9 @@ ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbe
 void      ct__noise_put(ct_noise *noise, int32_t index, const ct__noise_numbers *numbers); /* same dim */
 void      ct__noise_swap(ct_noise *a, ct_noise *b);
 
+/* bias.c: the checks of ct_noise_set_bias for a model of that name and dimension. */
+ct_status ct__bias_check(const char *model, int dim, const ct_bias *bias, ct_err *err);
+
 /* Cuts a name to the nearest one it is part of, "odom@1#7" to "odom@1" and that to "odom"; 0, and nothing cut, if it
  * is whole. */
 int ct__noise_whole(char *name);

@@ -187,6 +187,60 @@ static ct_status apply_labels(ct_noise *noise, int32_t index, const place *at, c
     return CT_OK;
 }
 
+/* *out <- the choice of that key, by `find`. */
+static ct_status parse_choice(const place *at, const json_t *bias, const char *key, int (*find)(const char *),
+                              const char *what, int *out)
+{
+    char          name[48];
+    const json_t *word = json_object_get(bias, key);
+    snprintf(name, sizeof name, ".bias.%s", key);
+    *out = json_is_string(word) ? find(json_string_value(word)) : -1;
+    return *out >= 0 ? CT_OK : expected(at, name, what, word);
+}
+
+static int find_per(const char *word) { return !strcmp(word, "sensor") ? 0 : !strcmp(word, "target") ? 1 : -1; }
+
+/* A number that the file may leave out. */
+static ct_status parse_time(const place *at, const json_t *bias, const char *key, double *out)
+{
+    char          name[48];
+    const json_t *number = json_object_get(bias, key);
+    snprintf(name, sizeof name, ".bias.%s", key);
+    *out = json_number_value(number); /* 0 if there is none */
+    return !number || json_is_number(number) ? CT_OK : expected(at, name, "a number", number);
+}
+
+/* The bias whose strength the model is. A model without that key keeps the one it has. */
+static ct_status apply_bias(ct_noise *noise, int32_t index, const place *at, const json_t *value)
+{
+    const json_t *sensor = json_object_get(value, "sensor"), *rows = json_object_get(value, "rows"),
+                 *error = json_object_get(value, "log_tau_standard_error");
+    ct_bias       bias = {.tau_error = json_is_null(error) ? INFINITY : error ? json_number_value(error) : NAN};
+    ct_err        inner;
+    int           process, effect;
+    if (!value) return CT_OK;
+    if (!json_is_object(value)) return expected(at, ".bias", "an object with \"sensor\" and \"process\"", value);
+    if (!json_is_string(sensor) || json_string_length(sensor) >= sizeof bias.sensor)
+        return expected(at, ".bias.sensor", "the name of a noise model or group", sensor);
+    if (!json_is_array(rows) || json_array_size(rows) < 1 || json_array_size(rows) > CT_BIAS_ROWS_MAX)
+        return expected(at, ".bias.rows", "a list of 1 to 3 rows of the sensor", rows);
+    for (; bias.rows < (int)json_array_size(rows); bias.rows++) {
+        const json_t *row = json_array_get(rows, (size_t)bias.rows);
+        if (!json_is_string(row) || json_string_length(row) >= sizeof bias.row[0])
+            return expected(at, ".bias.rows", "words of at most 15 bytes", row);
+        memcpy(bias.row[bias.rows], json_string_value(row), json_string_length(row) + 1);
+    }
+    memcpy(bias.sensor, json_string_value(sensor), json_string_length(sensor) + 1);
+    CT_TRY(parse_choice(at, value, "process", ct_bias_process_find, "constant, random-walk or gauss-markov", &process));
+    CT_TRY(parse_choice(at, value, "as", ct_bias_effect_find, "offset, rate or scale", &effect));
+    CT_TRY(parse_choice(at, value, "per", find_per, "sensor or target", &bias.per_target));
+    CT_TRY(parse_time(at, value, "tau", &bias.tau));
+    CT_TRY(parse_time(at, value, "every", &bias.every));
+    bias.process = (ct_bias_process)process;
+    bias.effect = (ct_bias_effect)effect;
+    return in_file(at, ct_noise_set_bias(noise, index, &bias, &inner), &inner);
+}
+
 /* Set model `index` of the table, or add one if index is -1, from a group of the file. */
 static ct_status apply(ct_noise *noise, int32_t index, const place *at, const json_t *group)
 {
@@ -204,6 +258,7 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
     }
     CT_TRY(apply_rows(noise, index, at, group));
     CT_TRY(apply_labels(noise, index, at, group));
+    CT_TRY(apply_bias(noise, index, at, json_object_get(group, "bias")));
     const json_t *robust = json_object_get(group, "robust");
     if (!robust) return CT_OK;
     ct_robust kernel;
@@ -238,8 +293,9 @@ static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_e
     if (!json_is_string(format) || strcmp(json_string_value(format), "covtune-noise"))
         return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path,
                        ct__json_describe(format, buf));
-    if (!json_is_number(version) || json_number_value(version) != CT__NOISE_VERSION)
-        return ct_fail(err, CT_E_PARSE, "%s: version: this covtune reads %d, found %s", path, CT__NOISE_VERSION,
+    const double number = json_is_number(version) ? json_number_value(version) : 0;
+    if (number != 1 && number != CT__NOISE_VERSION)
+        return ct_fail(err, CT_E_PARSE, "%s: version: this covtune reads 1 and %d, found %s", path, CT__NOISE_VERSION,
                        ct__json_describe(version, buf));
     if (!json_is_object(groups))
         return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path,

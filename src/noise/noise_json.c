@@ -73,6 +73,26 @@ static int put_labels(json_t *group, const ct_noise_model *m)
            (m->learned >= 0 && json_object_set_new(group, "learned", json_boolean(m->learned)));
 }
 
+static int put_bias(json_t *group, const ct_bias *b)
+{
+    json_t *o = json_object(), *rows = json_array();
+    if (json_object_set_new(group, "bias", o)) {
+        json_decref(rows);
+        return -1;
+    }
+    for (int i = 0; rows && i < b->rows; i++)
+        if (json_array_append_new(rows, json_string(b->row[i]))) json_decref(rows), rows = NULL;
+    return json_object_set_new(o, "sensor", json_string(b->sensor)) || json_object_set_new(o, "rows", rows) ||
+           json_object_set_new(o, "process", json_string(ct_bias_process_name(b->process))) ||
+           json_object_set_new(o, "as", json_string(ct_bias_effect_name(b->effect))) ||
+           json_object_set_new(o, "per", json_string(b->per_target ? "target" : "sensor")) ||
+           (b->every > 0 && json_object_set_new(o, "every", json_real(b->every))) ||
+           (b->tau > 0 && json_object_set_new(o, "tau", json_real(b->tau))) ||
+           (b->tau > 0 && isfinite(b->tau_error) &&
+            json_object_set_new(o, "log_tau_standard_error", json_real(b->tau_error))) ||
+           (b->tau > 0 && isinf(b->tau_error) && json_object_set_new(o, "log_tau_standard_error", json_null()));
+}
+
 static int put_robust(json_t *group, ct_robust robust)
 {
     json_t *kernel = json_object();
@@ -86,6 +106,8 @@ static ct_status check_text(const ct_noise_model *m, ct_err *err)
     int good = ct__json_is_utf8(m->name) && (!m->measurement || ct__json_is_utf8(m->measurement));
     for (int i = 0; good && m->row && i < m->dim; i++)
         good = ct__json_is_utf8(m->row[i].name) && ct__json_is_utf8(m->row[i].unit);
+    for (int i = 0; good && m->bias && i < m->bias->rows; i++) good = ct__json_is_utf8(m->bias->row[i]);
+    good = good && (!m->bias || ct__json_is_utf8(m->bias->sensor));
     return good ? CT_OK
                 : ct_fail(err, CT_E_UNSUPPORTED,
                           "noise model \"%s\": names of models, measurements, coordinates and units must be UTF-8",
@@ -98,16 +120,20 @@ static int put_model(json_t *groups, const ct_noise_model *m)
     json_t *group = json_object();
     if (json_object_set_new(groups, m->name, group)) return -1;
     return json_object_set_new(group, "kind", json_string(ct__noise_kind_name(m->kind))) || put_numbers(group, m) ||
-           put_rows(group, m) || put_labels(group, m) || put_robust(group, m->robust);
+           put_rows(group, m) || put_labels(group, m) || put_robust(group, m->robust) ||
+           (m->bias && put_bias(group, m->bias));
 }
 
 ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err)
 {
     *out = NULL;
     for (int32_t i = 0; i < ct_noise_count(noise); i++) CT_TRY(check_text(ct_noise_get(noise, i), err));
+    int version = 1; /* programs that read 1 alone would leave biases out */
+    for (int32_t i = 0; i < ct_noise_count(noise); i++)
+        if (ct_noise_get(noise, i)->bias) version = CT__NOISE_VERSION;
     json_t *root = json_object(), *groups = json_object();
     int     failed = !root || json_object_set_new(root, "format", json_string("covtune-noise")) ||
-                 json_object_set_new(root, "version", json_integer(CT__NOISE_VERSION));
+                 json_object_set_new(root, "version", json_integer(version));
     if (failed) json_decref(groups);
     else failed = json_object_set_new(root, "groups", groups);
     for (int32_t i = 0; !failed && i < ct_noise_count(noise); i++) failed = put_model(groups, ct_noise_get(noise, i));

@@ -14,7 +14,9 @@
 #include <ctype.h>
 #include <math.h>
 
-enum { STREAM_PATH, STREAM_NOISE, STREAM_DRIFT, STREAM_UNEVEN };
+enum { STREAM_PATH, STREAM_NOISE, STREAM_DRIFT, STREAM_UNEVEN, STREAM_SWING, STREAM_GYRO };
+
+#define PI 3.14159265358979323846
 
 /* ---- Presets --------------------------------------------------------------------------------- */
 
@@ -80,6 +82,9 @@ typedef struct {
     double       uneven;         /* largest multiplier of odometry; 0 or 1: none                */
     double       drift, decay;   /* sigma of the slow error (m); its factor a per pose */
     double       slow[3];        /* the slow error at the current pose, in the world            */
+    double       swing, omega, phase[3]; /* amplitude, rad per pose                             */
+    double       walk, gyro;     /* sigma of a step of the turn rate's error; its value         */
+    ct_rng       gyro_noise;
     ct_sequence *seq;
     ct_err      *err;
 } maker;
@@ -134,6 +139,55 @@ static void add_drift(const maker *m, double z[CT_SIZE_MAX])
     for (int i = 0; i < (m->kind == CT_SE2 ? 2 : 3); i++) z[i] += m->slow[i]; /* translation is stored first */
 }
 
+static void add_swing(const maker *m, int32_t i, double z[CT_SIZE_MAX])
+{
+    for (int k = 0; k < (m->kind == CT_SE2 ? 2 : 3); k++) z[k] += m->swing * sin(m->omega * i + m->phase[k]);
+}
+
+/* Errors that last begin. */
+static void begin_errors(maker *m, const ct_nav_options *o, uint64_t number)
+{
+    ct_rng swing = ct__rng_stream(o->seed, number, STREAM_SWING);
+    m->gyro_noise = ct__rng_stream(o->seed, number, STREAM_GYRO);
+    for (int i = 0; i < 3; i++) m->slow[i] = m->drift * ct_rng_normal(&m->drift_noise);
+    for (int i = 0; i < 3; i++) m->phase[i] = 2 * PI * ct_rng_uniform(&swing);
+    m->swing = o->swing;
+    m->omega = o->swing > 0 ? 2 * PI / o->swing_poses : 0;
+    m->walk = o->gyro;
+    m->gyro = o->gyro_start * ct_rng_normal(&m->gyro_noise);
+}
+
+static ct_status add_bias(ct_noise *noise, const char *name, int dim, double sigma, const ct_bias *bias, ct_err *err)
+{
+    int32_t index;
+    CT_TRY(ct_noise_add_isotropic(noise, name, dim, sigma * sigma, &index, err));
+    return bias ? ct_noise_set_bias(noise, index, bias, err) : CT_OK;
+}
+
+ct_status ct_nav_add_biases(const ct_nav_options *o, ct_noise *noise, ct_err *err)
+{
+    const int     n = o->kind == CT_SE2 ? 2 : 3;
+    const ct_bias gps = {.sensor = "gps",
+                         .process = CT_BIAS_GAUSS_MARKOV,
+                         .rows = n,
+                         .row = {"x", "y", ""},
+                         .tau = o->drift_poses,
+                         .tau_error = NAN};
+    ct_bias       odom = {.sensor = "odom",
+                          .process = o->gyro > 0 ? CT_BIAS_RANDOM_WALK : CT_BIAS_CONSTANT,
+                          .effect = CT_BIAS_RATE,
+                          .rows = 1,
+                          .tau_error = NAN};
+    ct_bias       spatial = gps;
+    snprintf(spatial.row[2], sizeof spatial.row[2], "%s", n == 3 ? "z" : "");
+    snprintf(odom.row[0], sizeof odom.row[0], "%s", ct_kind_coordinate(o->kind, 2));
+    if (o->drift > 0) CT_TRY(add_bias(noise, "gps_bias", n, o->drift, &spatial, err));
+    if (o->gyro > 0) CT_TRY(add_bias(noise, "odom_bias", 1, o->gyro, &odom, err));
+    if (o->gyro > 0 && o->gyro_start > 0) return add_bias(noise, "odom_bias_start", 1, o->gyro_start, NULL, err);
+    if (o->gyro > 0) return add_bias(noise, "odom_bias_start", 1, 1e-3 * o->gyro, NULL, err); /* it begins at zero */
+    return o->gyro_start > 0 ? add_bias(noise, "odom_bias", 1, o->gyro_start, &odom, err) : CT_OK;
+}
+
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* Odometry from pose i - 1 to pose i. */
@@ -143,6 +197,8 @@ static ct_status add_odometry(maker *m, int32_t i, const double *x, const nav_mo
     draw(m, &model->numbers, e);
     if (m->uneven > 1) multiplier = pow(m->uneven, 2 * ct_rng_uniform(&m->durations) - 1);
     for (int k = 0; m->uneven > 1 && k < ct_kind_dim(m->kind); k++) e[k] *= sqrt(multiplier);
+    e[2] += m->gyro; /* yaw, in space rz */
+    if (m->walk > 0) m->gyro += m->walk * ct_rng_normal(&m->gyro_noise);
     ct__measure(m->kind, x - ct_kind_size(m->kind), x, e, z);
     CT_TRY(ct_graph_add_between(m->seq->graph, i - 1, i, z, model->index, m->err));
     return ct_graph_set_multiplier(m->seq->graph, ct_graph_factors(m->seq->graph) - 1, multiplier, m->err);
@@ -162,6 +218,7 @@ static ct_status add_pose(maker *m, int32_t i, int regime)
     ct_kind_identity(m->kind, world);
     ct__measure(m->kind, world, x, e, z);
     if (m->drift > 0) step_drift(m), add_drift(m, z);
+    if (m->swing > 0) add_swing(m, i, z);
     return ct_graph_add_prior(g, i, z, m->gps[regime].index, m->err);
 }
 
@@ -183,6 +240,14 @@ static ct_status check(const ct_nav_options *o, ct_err *err)
                        "the drift of GPS needs a sigma from 0 to 1e6 m and a correlation time above 0 and up to 1e9 "
                        "poses, found %g and %g",
                        o->drift, o->drift_poses);
+    if (!(o->swing >= 0 && o->swing <= 1e6) || (o->swing > 0 && !(o->swing_poses > 0 && o->swing_poses <= 1e9)))
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "the swing of GPS needs an amplitude from 0 to 1e6 m and a period above 0 and up to 1e9 poses, "
+                       "found %g and %g",
+                       o->swing, o->swing_poses);
+    if (!(o->gyro >= 0 && o->gyro <= 1 && o->gyro_start >= 0 && o->gyro_start <= 1))
+        return ct_fail(err, CT_E_ARGUMENT, "the error of the turn rate has sigmas from 0 to 1 rad, found %g and %g",
+                       o->gyro, o->gyro_start);
     if (o->uneven != 0 && !(o->uneven >= 1 && o->uneven <= 1e6))
         return ct_fail(err, CT_E_ARGUMENT, "the largest multiplier of odometry is from 1 to 1e6, found %g", o->uneven);
     return CT_OK;
@@ -223,7 +288,7 @@ ct_status ct_simulate_nav(const ct_nav_options *options, uint64_t number, ct_noi
                .drift = options->drift,
                .decay = options->drift > 0 ? exp(-1 / options->drift_poses) : 0,
                .err = err};
-    for (int i = 0; i < 3; i++) m.slow[i] = m.drift * ct_rng_normal(&m.drift_noise);
+    begin_errors(&m, options, number);
     CT_TRY(ct_sequence_new(NULL, &m.seq, err));
     const ct_status status = fill(&m, options, number, noise);
     if (status == CT_OK) *out = m.seq;

@@ -223,6 +223,19 @@ static int is_whole(const ct_noise *noise, int32_t before, const char *name)
     return 0;
 }
 
+/* The strength of a bias, whose states are added, or the start of one? */
+static int is_of_bias(const ct_noise *noise, int32_t model)
+{
+    const ct_noise_model *m = ct_noise_get(noise, model);
+    const size_t          n = strlen(m->name), end = strlen("_start");
+    char                  name[256];
+    if (m->bias) return 1;
+    if (n <= end || strcmp(m->name + n - end, "_start")) return 0;
+    snprintf(name, sizeof name, "%.*s", (int)(n - end), m->name);
+    const int32_t of = ct_noise_find(noise, name);
+    return of >= 0 && ct_noise_get(noise, of)->bias;
+}
+
 ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_noise *noise, ct_err *err)
 {
     const int32_t before = ct_noise_count(noise);
@@ -232,7 +245,7 @@ ct_status cli_read_noise(const cli_io *io, const char *path, const char *of, ct_
     free(file);
     int32_t       extra = 0, first = -1;
     for (int32_t i = before; status == CT_OK && i < ct_noise_count(noise); i++) {
-        if (is_whole(noise, before, ct_noise_get(noise, i)->name)) continue;
+        if (is_whole(noise, before, ct_noise_get(noise, i)->name) || is_of_bias(noise, i)) continue;
         first = extra++ ? first : i;
     }
     if (extra)

@@ -82,6 +82,20 @@ static ct_status list_sequences(const eval_request *request, eval_job *job, ct_e
     return CT_OK;
 }
 
+/* The sequences of a column: with states of the biases that its table has. */
+static ct_status take_sequences(const eval_job *job, eval_column *column, ct_err *err)
+{
+    ct_status status = CT_OK;
+    column->seq = cli_alloc(job->count, sizeof *column->seq);
+    for (int32_t g = 0; g < ct_noise_count(column->noise); g++)
+        column->own = column->own || ct_noise_get(column->noise, g)->bias;
+    for (int32_t i = 0; status == CT_OK && i < job->count; i++) {
+        if (column->own) status = ct_sequence_copy_biased(job->seq[i], column->noise, &column->seq[i], err);
+        else column->seq[i] = job->seq[i];
+    }
+    return status;
+}
+
 /* A column of the dataset's own table, or of one with the numbers of a file. */
 static ct_status add_column(const cli_io *io, const eval_request *request, eval_job *job, const char *file, ct_err *err)
 {
@@ -91,8 +105,9 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
     ct_status status = ct_noise_copy(job->dataset->noise, &column->noise, err);
     if (status == CT_OK && file) status = cli_read_noise(io, file, request->path, column->noise, err);
     if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", column->noise, err);
+    if (status == CT_OK) status = take_sequences(job, column, err);
     for (int32_t i = 0; status == CT_OK && i < job->count; i++)
-        status = ct_graph_check_noise(job->seq[i]->graph, column->noise, err);
+        status = ct_graph_check_noise(column->seq[i]->graph, column->noise, err);
     if (status == CT_OK) eval_group_models(column, job->count);
     return status;
 }
@@ -121,8 +136,8 @@ static ct_status prepare(const cli_io *io, const eval_request *request, eval_job
     if (status == CT_OK) status = add_column(io, request, job, request->noise, err);
     if (status == CT_OK && request->against) status = add_column(io, request, job, request->against, err);
     if (status == CT_OK)
-        status = ct_truth_frame_findings(job->count, (const ct_sequence *const *)job->seq, job->column[0].noise,
-                                         &job->findings, err);
+        status = ct_truth_frame_findings(job->count, (const ct_sequence *const *)job->column[0].seq,
+                                         job->column[0].noise, &job->findings, err);
     return status;
 }
 
@@ -179,7 +194,8 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     cli_interrupt_begin(io, "stopping; what is done is printed");
     for (int k = 0; status == CT_OK && k < job->columns; k++) {
         w.column = k;
-        status = ct_evaluate(job->count, job->seq, job->column[k].noise, &options, job->column[k].of, NULL, err);
+        const eval_column *c = &job->column[k];
+        status = ct_evaluate(job->count, c->seq, c->noise, &options, c->of, NULL, err);
     }
     cli_interrupt_end();
     cli_status_clear();
@@ -242,6 +258,8 @@ static cli_exit carry_out(const cli_io *io, const eval_request *request, eval_jo
 static void release(eval_job *job)
 {
     for (int k = 0; k < job->columns; k++) {
+        for (int32_t i = 0; job->column[k].own && i < job->count; i++) ct_sequence_free(job->column[k].seq[i]);
+        free(job->column[k].seq);
         free(job->column[k].of);
         free(job->column[k].group_of);
         free(job->column[k].first);

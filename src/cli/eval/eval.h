@@ -44,6 +44,8 @@ typedef struct {
 typedef struct {
     const char    *file; /* of its noise; NULL: the dataset's own */
     ct_noise      *noise;
+    ct_sequence  **seq;  /* borrowed; or with the bias states of the table, own  */
+    int            own;
     ct_evaluation *of;   /* one a sequence                        */
     ct_summary     summary;
     int32_t        groups, *group_of; /* of models                               */

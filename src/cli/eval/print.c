@@ -66,7 +66,7 @@ static json_t *sequence_json(const eval_request *request, const eval_job *job, c
 static ct_findings eval_findings(const eval_job *job, const eval_column *column)
 {
     ct_findings findings = {0};
-    if (ct_diverged_find(job->count, job->seq, column->of, &findings, NULL) != CT_OK) cli_check_alloc(NULL);
+    if (ct_diverged_find(job->count, column->seq, column->of, &findings, NULL) != CT_OK) cli_check_alloc(NULL);
     return findings;
 }
 

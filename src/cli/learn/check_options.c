@@ -83,6 +83,7 @@ cli_exit learn_check_values(const cli_io *io, const learn_request *r)
     if (cli_check_truth_sigma(io, r->truth_sigma) != CLI_GO || cli_check_robust(io, r->robust) != CLI_GO)
         return CLI_MISUSED;
     ct_err err = {0};
+    if (ct_bias_list_check(r->bias, "--", &err) != CT_OK) return cli_misuse(io, "%s", err.text);
     return ct_theta_options_check(&r->theta, &err) == CT_OK ? CLI_GO : cli_misuse(io, "%s", err.text);
 }
 

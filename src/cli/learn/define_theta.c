@@ -28,6 +28,8 @@ ct_status learn_theta(const cli_io *io, const learn_request *request, learn_job 
     ct_status status = pool(io, &options, job->dataset, err);
     if (status == CT_OK && request->noise)
         status = cli_read_noise(io, request->noise, request->path, job->dataset->noise, err);
+    if (status == CT_OK) status = ct_bias_list_apply(request->bias, "--", job->dataset, err);
+    if (status == CT_OK) status = ct_dataset_apply_biases(job->dataset, err);
     if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", job->dataset->noise, err);
     if (status == CT_OK) status = ct_dataset_theta(job->dataset, &options, &job->theta, err);
     return status;

@@ -95,6 +95,11 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT("noise", "FILE|RUN", AT(noise),
                  "start values from a noise file or a run folder, in place of the dataset's"),
     CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP "; noise.json has them"),
+    CLI_ROW_TEXT("bias", "NAME[.ROW..]=PROCESS,..", AT(bias),
+                 "errors that last, as states: gps=gauss-markov, odom.yaw=random-walk, range=constant. PROCESS may "
+                 "have :tau=T (start of the time constant, s or poses), :sigma=S (start), :every=T (time between "
+                 "states), :as=offset|rate|scale (rate for odometry, else offset), :per=target (one for each "
+                 "landmark). Strength and time constant are learned; noise.json has them"),
     CLI_ROW_FLAG("learn-kernels", AT(learn_kernels),
                  "learn the widths of kernels first, by likelihood; noise.json has them"),
     CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),
@@ -274,7 +279,36 @@ static ct_status check_truth(const learn_request *request, const ct_dataset *dat
                    request->path);
 }
 
-static ct_status prepare(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
+/* Time constants of biases: learned, or, where only the digest of a run is wanted, those that it had. */
+static ct_status find_time_constants(const cli_io *io, const ct_outer_options *options, const char *known,
+                                     learn_job *job, ct_err *err)
+{
+    ct_dataset *d = job->dataset;
+    ct_noise   *had = NULL;
+    cli_status_show(io, "learning time constants of biases");
+    if (!known) {
+        const ct_status status = ct_learn_time_constants(d->trains, d->train, d->noise, job->theta, options, NULL, err);
+        cli_status_clear();
+        return status;
+    }
+    ct_status status = ct_noise_copy(d->noise, &had, err);
+    if (status == CT_OK) status = ct_noise_read(had, known, err);
+    for (int32_t g = 0; status == CT_OK && g < ct_noise_count(d->noise); g++)
+        if (ct_noise_get(d->noise, g)->bias)
+            status = ct_noise_set_bias(d->noise, g, ct_noise_get(had, g)->bias, err);
+    ct_noise_free(had);
+    return status == CT_OK ? ct_dataset_apply_biases(d, err) : status;
+}
+
+static int has_biases(const ct_noise *noise)
+{
+    for (int32_t g = 0; g < ct_noise_count(noise); g++)
+        if (ct_noise_get(noise, g)->bias) return 1;
+    return 0;
+}
+
+/* `known`: the start values of the run, or NULL. */
+static ct_status prepare(const cli_io *io, const learn_request *request, const char *known, learn_job *job, ct_err *err)
 {
     const ct_outer_options options = outer_options(request);
     cli_io                 reader = *io;
@@ -285,6 +319,8 @@ static ct_status prepare(const cli_io *io, const learn_request *request, learn_j
     if (status == CT_OK) status = check_truth(request, job->dataset, err);
     if (status != CT_OK) return status;
     status = learn_theta(io, request, job, err);
+    if (status == CT_OK && has_biases(job->dataset->noise))
+        status = find_time_constants(io, &options, known, job, err);
     if (status == CT_OK) status = ct_noise_copy(job->dataset->noise, &job->start, err);
     if (status == CT_OK)
         status = ct_outer_new(job->dataset->trains, (const ct_sequence *const *)job->dataset->train,
@@ -343,7 +379,7 @@ ct_status learn_digest(const cli_io *io, const learn_request *request, const cha
     describe(io, request, &job); /* with the paths of the original run */
     now.path = dataset;
     if (now.noise) now.noise = start;
-    const ct_status status = prepare(&silent, &now, &job, err);
+    const ct_status status = prepare(&silent, &now, start, &job, err);
     *digest = job.digest;
     release(&job);
     return status;
@@ -425,7 +461,7 @@ static cli_exit carry_out(const cli_io *io, const learn_request *request, learn_
 {
     ct_err err = {0};
     describe(io, request, job);
-    ct_status status = prepare(io, request, job, &err);
+    ct_status status = prepare(io, request, NULL, job, &err);
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
     if (request->check_gradient) return learn_check(io, job);
     status = learn_check_deployment(request, job, &err);

@@ -15,7 +15,7 @@
 /* The options. Lists are as on the command line; NULL: not given. */
 typedef struct {
     const char *path, *out, *noise;
-    const char *weights, *prior, *truth_sigma, *robust;
+    const char *weights, *prior, *truth_sigma, *robust, *bias;
     int         no_truth; /* --truth: 1 none, 0 use, -1 not given */
     ct_theta_options theta;
     int method, difference, gradient, hessian, deployment_start, scale, scale_from, inner, deployment, entry;

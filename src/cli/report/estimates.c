@@ -38,6 +38,12 @@ static ct_status make_tables(report_job *job, ct_err *err)
                        "%s: none of the noise models that were learned is in it (%s the first); --dataset says where "
                        "the run's dataset is",
                        job->path, ct_noise_get(job->file[AFTER], job->row[0].model)->name);
+    for (int32_t g = 0, read = 0; g < ct_noise_count(job->file[AFTER]) && !read; g++) { /* with states of biases */
+        read = ct_noise_get(job->file[AFTER], g)->bias != NULL;
+        ct_status status = read ? ct_noise_read(job->dataset->noise, job->noise, err) : CT_OK;
+        if (status == CT_OK && read) status = ct_dataset_apply_biases(job->dataset, err);
+        if (status != CT_OK) return status;
+    }
     for (int side = BEFORE; side <= AFTER; side++) {
         ct_status status = ct_noise_copy(job->dataset->noise, &job->table[side], err);
         if (status == CT_OK) status = ct_noise_read(job->table[side], side == BEFORE ? job->start : job->noise, err);

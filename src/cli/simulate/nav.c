@@ -14,7 +14,8 @@
 
 typedef struct {
     const char    *world, *dataset, *out;
-    const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift; /* option texts, or NULL */
+    /* option texts, or NULL */
+    const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift, *swing, *gyro;
     double         odom_correlation, gps_correlation, uneven;
     int            train, test, start;
     uint64_t       seed;
@@ -76,6 +77,35 @@ static cli_exit take_drift(const cli_io *io, const char *text, ct_nav_options *o
     return CLI_GO;
 }
 
+/* "A:P", an amplitude in metres and a period in poses. */
+static cli_exit take_swing(const cli_io *io, const char *text, ct_nav_options *o)
+{
+    char *end;
+    o->swing = strtod(text, &end);
+    const int colon = end != text && *end == ':';
+    o->swing_poses = colon ? strtod(end + 1, &end) : NAN;
+    if (*end || !(o->swing > 0 && o->swing <= 1e6 && o->swing_poses > 0 && o->swing_poses <= 1e9))
+        return cli_misuse(io,
+                          "--gps-swing is an amplitude in m and a period in poses (2:60), both above 0, found \"%s\"",
+                          text);
+    return CLI_GO;
+}
+
+/* "S" or "S:S0", sigmas of a random walk of the turn rate and of its first value. */
+static cli_exit take_gyro(const cli_io *io, const char *text, ct_nav_options *o)
+{
+    char *end;
+    o->gyro = strtod(text, &end);
+    if (end != text && *end == ':') o->gyro_start = strtod(end + 1, &end);
+    if (end == text || *end || !(o->gyro >= 0 && o->gyro <= 1 && o->gyro_start >= 0 && o->gyro_start <= 1) ||
+        !(o->gyro + o->gyro_start > 0))
+        return cli_misuse(io,
+                          "--gyro-bias is the sigma of a step of the turn rate's error, and behind a colon that of its "
+                          "first value (0.002:0.02), 0 to 1 rad, found \"%s\"",
+                          text);
+    return CLI_GO;
+}
+
 static void correlate(double S[36], ct_kind kind, double r)
 {
     const int n = ct_kind_dim(kind), x = kind == CT_SE2 ? 0 : 3, y = x + 1;
@@ -105,6 +135,8 @@ static cli_exit resolve(const cli_io *io, nav_request *q)
     if (code == CLI_GO && q->odom[1]) code = take_sigmas(io, "odom1", q->odom[1], dim, o->odom[1]);
     if (code == CLI_GO && q->gps[1]) code = take_sigmas(io, "gps1", q->gps[1], dim, o->gps[1]);
     if (code == CLI_GO && q->drift) code = take_drift(io, q->drift, o);
+    if (code == CLI_GO && q->swing) code = take_swing(io, q->swing, o);
+    if (code == CLI_GO && q->gyro) code = take_gyro(io, q->gyro, o);
     for (int r = 0; r < o->regimes; r++) {
         correlate(o->odom[r], kind, q->odom_correlation);
         correlate(o->gps[r], kind, q->gps_correlation);
@@ -219,13 +251,20 @@ static void print(const nav_request *q, const ct_noise *latent, const ct_dataset
     cli_row("made", "%s: %d training sequence%s, %d test sequence%s, %lld poses (%s)", q->out, q->train,
             CLI_S(q->train), q->test, CLI_S(q->test), (long long)rmse.poses, ct_kind_name(q->nav.kind));
     cli_row("latent noise", "sigmas, in %s/latent.json; seed %llu", q->out, (unsigned long long)q->nav.seed);
-    for (int32_t i = 0; i < ct_noise_count(latent); i++) {
+    for (int32_t i = 0; i < d->groups; i++) { /* biases follow */
         const ct_noise_model *m = ct_noise_get(latent, i);
         if (d->group[i].learn) cli_row("", "%s: %s", m->name, format_latent(m, q->nav.kind, text, sizeof text));
     }
     if (q->drift)
-        cli_row("drift", "of GPS: sigma %g m, correlation time %g poses; in no noise model", q->nav.drift,
-                q->nav.drift_poses);
+        cli_row("drift", "of GPS: sigma %g m, correlation time %g poses; latent.json has it as a bias of gps",
+                q->nav.drift, q->nav.drift_poses);
+    if (q->swing)
+        cli_row("swing", "of GPS: amplitude %g m, period %g poses; in no noise model", q->nav.swing,
+                q->nav.swing_poses);
+    if (q->gyro)
+        cli_row("turn rate",
+                "of odometry has an error: sigma %g rad a step, %g rad at first; latent.json has it as a bias of odom",
+                q->nav.gyro, q->nav.gyro_start);
     if (q->uneven > 1)
         cli_row("steps", "are uneven: the covariance of odometry is %.4g to %g times the model's", 1 / q->uneven,
                 q->uneven);
@@ -247,7 +286,7 @@ static void print_json(const nav_request *q, const ct_noise *latent, const ct_da
 {
     const ct_accuracy rmse = initial_accuracy(d);
     json_t        *o = cli_object(), *noise = cli_object();
-    for (int32_t i = 0; i < ct_noise_count(latent); i++) {
+    for (int32_t i = 0; i < d->groups; i++) {
         const ct_noise_model *m = ct_noise_get(latent, i), *s = ct_noise_get(d->noise, i);
         json_t               *group = cli_object();
         if (m->kind == CT_NOISE_FULL) cli_put(group, "covariance", rows_json(m));
@@ -266,6 +305,14 @@ static void print_json(const nav_request *q, const ct_noise *latent, const ct_da
     if (q->drift) {
         cli_put(o, "gps_drift", cli_number(q->nav.drift));
         cli_put(o, "gps_drift_poses", cli_number(q->nav.drift_poses));
+    }
+    if (q->swing) {
+        cli_put(o, "gps_swing", cli_number(q->nav.swing));
+        cli_put(o, "gps_swing_poses", cli_number(q->nav.swing_poses));
+    }
+    if (q->gyro) {
+        cli_put(o, "gyro_bias", cli_number(q->nav.gyro));
+        cli_put(o, "gyro_bias_start", cli_number(q->nav.gyro_start));
     }
     if (q->uneven > 1) cli_put(o, "uneven", cli_number(q->uneven));
     cli_put(o, "start", cli_text(STARTS[q->start]));
@@ -286,6 +333,7 @@ static cli_exit carry_out(const cli_io *io, const nav_request *q)
     if (status == CT_OK) status = ct_dataset_new(&d, &err);
     if (status == CT_OK) status = make_runs(io, q, latent, d, &err);
     if (status == CT_OK) status = start_models(q, latent, d, &err);
+    if (status == CT_OK) status = ct_nav_add_biases(&q->nav, latent, &err);
     if (status == CT_OK) status = write_all(io, q, latent, d, &err);
     cli_status_clear();
     if (status == CT_OK && io->json) print_json(q, latent, d);
@@ -320,7 +368,13 @@ static const cli_option OPTIONS[] = {
                    "correlation of x and y of GPS (0)"),
     CLI_ROW_TEXT("gps-drift", "S:T", AT(drift),
                  "a slow error of GPS positions, as from multipath: sigma S in m, correlation time T in poses; "
-                 "white-noise models cannot describe it (none)"),
+                 "white-noise models cannot describe it, learn --bias gps=gauss-markov does (none)"),
+    CLI_ROW_TEXT("gps-swing", "A:P", AT(swing),
+                 "an error of GPS positions that swings: a sine of amplitude A in m and period P in poses in each "
+                 "coordinate (none)"),
+    CLI_ROW_TEXT("gyro-bias", "S[:S0]", AT(gyro),
+                 "an error of odometry's turn rate, a random walk: sigma S of a step and S0 of its first value, in rad "
+                 "per pose; learn --bias odom.yaw=random-walk describes it (none)"),
     CLI_ROW_NUMBER("uneven", "R", 1, 1e6, AT(uneven),
                    "steps of unequal duration: the covariance of an odometry factor is 1/R to R times its model's, "
                    "and the factor says so (1)"),
