@@ -157,6 +157,23 @@ static void test_a_candidate_that_loses_in_rotation_is_not_chosen(void)
     ct__scores_free(&s);
 }
 
+/* Where the loss is the user's, it may trade: a fifth of the loss for a twentieth of rotations, not for twice of them,
+ * unless rotations have no weight. */
+static void test_errors_are_traded_as_the_loss_gains(void)
+{
+    const double loss[] = {0.8, 0.82, 0.79, 0.81, 1, 1, 1, 1};
+    ct_choice why[2];
+    ct__scores s = scores_of(4, 2, loss, NULL, 4);
+    s.traded = 1;
+    for (int i = 0; i < 8; i++) s.score[i].rotation = i < 4 ? 0.0105 + 1e-5 * i : 0.01;
+    CHECK(ct__choose_candidate(&s, 0, 1, 1, why) == 0);
+    for (int i = 0; i < 4; i++) s.score[i].rotation *= 2;
+    CHECK(ct__choose_candidate(&s, 0, 1, 1, why) == 1 && why[0] == CT_CHOICE_ROTATION);
+    s.unweighted = 1 << CT_METRIC_ROTATION;
+    CHECK(ct__choose_candidate(&s, 0, 1, 1, why) == 0);
+    ct__scores_free(&s);
+}
+
 /* A minimum of the loss gains a third on every recording. Two of them do not prove it, three do; segments of two
  * recordings are two. The reference, which is not fitted to the loss, needs no third. */
 static void test_two_recordings_do_not_prove_a_minimum_of_the_loss(void)
@@ -302,6 +319,7 @@ int main(void)
     RUN(test_two_failures_are_a_draw);
     RUN(test_segments_of_a_recording_are_not_independent);
     RUN(test_a_candidate_that_loses_in_rotation_is_not_chosen);
+    RUN(test_errors_are_traded_as_the_loss_gains);
     RUN(test_two_recordings_do_not_prove_a_minimum_of_the_loss);
     RUN(test_a_minimum_of_the_loss_has_to_gain_two_percent_or_visibly);
     RUN(test_a_reference_without_estimates_is_no_candidate);

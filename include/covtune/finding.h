@@ -253,9 +253,9 @@ typedef enum {
       "changes the loss by {change:.2g} % at most.",                                                                   \
       "change")                                                                                                        \
     X(CT_FINDING_PARAMETER_WITHOUT_EFFECT, "parameter_without_effect", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,  \
-      "{subjects}: changed by a factor of {factor:.3g} (of the range of a linear one {share:.2g} %), it changes no "   \
-      "training log beyond the noise of the program. It keeps its start value. Does the program read it?",             \
-      "factor", "share")                                                                                               \
+      "{subjects}: changed over {share:.2g} % of the range between the bounds, nothing changes on any training log "   \
+      "beyond the noise of the program. Start values are kept. Does the program read them?",                           \
+      "share")                                                                                                         \
     X(CT_FINDING_ESTIMATOR_NOISY, "estimator_noisy", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                  \
       "The program is not deterministic: with the same parameters the loss varies by {share:.2g} % from run to run. "  \
       "Models average over points, and the last ones are run {repeats:.0f} times.",                                    \
@@ -275,8 +275,16 @@ typedef enum {
       "failed", "runs", "recovered")                                                                                   \
     X(CT_FINDING_START_FAILS, "start_fails", CT_SEVERITY_ERROR, CT_TOPIC_START,                                        \
       "The start values give no estimate on {subjects}. {points:.0f} other points were tried. The search began from "  \
-      "one that differs by a factor of up to {factor:.3g} (nan: none has estimates on all training logs).",            \
+      "one that differs by a factor of up to {factor:.3g} in variance.",                                               \
       "points", "factor")                                                                                              \
+    X(CT_FINDING_NO_ESTIMATE, "no_estimate", CT_SEVERITY_ERROR, CT_TOPIC_START,                                        \
+      "The start values give no estimate on {subjects}. {points:.0f} other points near them were tried, and none has " \
+      "estimates on all training logs. Nothing was learned.",                                                          \
+      "points")                                                                                                        \
+    X(CT_FINDING_TRUTH_NOT_COVERED, "truth_not_covered", CT_SEVERITY_INFO, CT_TOPIC_DATA,                              \
+      "{subjects}: the estimate at the start values covers {share:.2g} % of the truth's time. What is outside is not " \
+      "compared. If the program stopped early, \"whole: true\" under \"estimate\" counts what is missing as lost.",    \
+      "share")                                                                                                         \
     X(CT_FINDING_FEW_RECORDINGS, "few_recordings", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                           \
       "There are {recordings:.0f} training recordings, too few to hold them out. {parts:.0f} parts of their logs "     \
       "were held out instead. Recordings are what is independent: errors on others may be larger.",                    \

@@ -118,6 +118,8 @@ typedef struct {
     double      translation, rotation; /* root mean square errors, m and rad; NaN: not known                      */
     double      rpe_translation, rpe_rotation; /* root mean squares of relative errors over the loss's delta; NaN   */
     double      nees;                  /* mean per coordinate; NaN: no covariances                                */
+    double      covered;               /* share of the truth's time between the estimate's first and last pose; NaN:
+                                          all of it counts, or has no times                                       */
     double      seconds;               /* of the run                                                              */
     int         cached;                /* 1: from a journal                                                       */
     int         code;                  /* exit code, or minus the signal                                          */
@@ -198,6 +200,7 @@ typedef struct {
     double   prior;    /* weight of the prior towards the start; 0: none; NaN: held-out logs decide                   */
     int      repeats;  /* runs averaged at every point; 0: as many as the noise of the estimator needs                */
     int      global;   /* coarse search of the whole box before: 0 never, 1 always, -1 where the method is stuck      */
+    int      free_translation, free_rotation; /* 1: no weight in the loss; may get worse for a smaller loss           */
     uint64_t seed;     /* of methods that draw random numbers                                                         */
     double   relative; /* stop: relative decrease of the loss: 1e-3                                                   */
     double   step;     /* stop: largest change of a logarithm: 0.02                                                   */
@@ -215,6 +218,7 @@ ct_tune_options ct_tune_defaults(void);
     X(CT_TUNE_STOP_NOISE, "noise", "the decrease is below the noise of the estimator")                                 \
     X(CT_TUNE_STOP_POINTS, "points", "the limit of points is reached")                                                 \
     X(CT_TUNE_STOP_STUCK, "stuck", "no step decreases the loss, and it is no minimum")                                 \
+    X(CT_TUNE_STOP_FAILED, "failed", "no parameter values gave estimates on all training logs")                        \
     X(CT_TUNE_STOP_CANCELLED, "cancelled", "the caller cancelled; this is the best so far")
 
 typedef enum {

@@ -60,6 +60,13 @@ static int is_worse(const ct__scores *s, int a, int b, ct__metric metric)
     return d.mean > LEAST_LOSS && (d.units < 2 || d.mean > d.error);
 }
 
+/* Is a worse than b in an error that matters, and by more than the loss makes up for? gain: -log of losses. */
+static int is_vetoed(const ct__scores *s, int a, int b, ct__metric metric, double gain)
+{
+    if (s->unweighted >> metric & 1 || !is_worse(s, a, b, metric)) return 0;
+    return !s->traded || 2 * ct__compare(s, a, b, metric).mean > gain;
+}
+
 /* CT_CHOICE_CHOSEN if a beats b; else why not. learned: a is fitted to the loss. */
 static ct_choice duel(const ct__scores *s, int a, int b, int learned)
 {
@@ -72,8 +79,8 @@ static ct_choice duel(const ct__scores *s, int a, int b, int learned)
     const double gain = learned && !visible ? LEARNED_GAIN : LEAST_GAIN;
     if (!(d.mean < -gain && d.mean < -bar) && !halves) return CT_CHOICE_NOT_BETTER;
     if (ct__count_failed(s, a) > ct__count_failed(s, b)) return CT_CHOICE_FAILS;
-    if (is_worse(s, a, b, CT_METRIC_TRANSLATION)) return CT_CHOICE_TRANSLATION;
-    if (is_worse(s, a, b, CT_METRIC_ROTATION)) return CT_CHOICE_ROTATION;
+    if (is_vetoed(s, a, b, CT_METRIC_TRANSLATION, -d.mean)) return CT_CHOICE_TRANSLATION;
+    if (is_vetoed(s, a, b, CT_METRIC_ROTATION, -d.mean)) return CT_CHOICE_ROTATION;
     return CT_CHOICE_CHOSEN;
 }
 

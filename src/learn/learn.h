@@ -340,6 +340,8 @@ typedef struct {
     ct__score *score; /* candidates x n                  */
     int32_t *group;   /* per sequence                    */
     double *work;     /* 2 n: scratch                    */
+    int traded;       /* 1: an error may get worse where its square does so by less than the loss gets better */
+    int unweighted;   /* bits 1 << metric of errors that the loss does not have: they may get worse           */
 } ct__scores;
 
 /* Log(a / b) over recordings: robust mean, its standard error (NaN: one), least, largest, how many there are. */

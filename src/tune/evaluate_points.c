@@ -10,6 +10,7 @@
 
 #define WAIT_S   0.1 /* between looks at the caller's wish to cancel                                 */
 #define MOST_NUMBERS ((int64_t)1 << 27) /* of residuals in memory: 1 GiB */
+#define LEAST_BLOCKS 8 /* of all training logs: what their spread is estimated from */
 #define RETRIES  3   /* of one run; and of all runs, until the first that helped                     */
 
 /* One run that is wanted, and how it ended. */
@@ -34,11 +35,17 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
     t->phase = "start";
     t->start_s = ct_now_s();
     t->rows = ct__zalloc(problem->logs, sizeof *t->rows);
-    if (!t->rows) return ct__no_memory(err, "logs", problem->logs);
+    t->covered = ct__zalloc(problem->logs, sizeof *t->covered);
+    if (!t->rows || !t->covered) return ct__no_memory(err, "logs", problem->logs);
     for (int32_t i = 0; i < problem->logs; i++) {
         t->rows[i] = -1;
+        t->covered[i] = NAN;
         t->trains += !problem->log[i].test;
     }
+    t->blocks = CT_MAX(1, LEAST_BLOCKS / CT_MAX(1, t->trains));
+    t->noise_block = ct__zalloc((int64_t)problem->logs * t->blocks, sizeof *t->noise_block);
+    if (!t->noise_block) return ct__no_memory(err, "logs", problem->logs);
+    for (int64_t i = 0; i < (int64_t)problem->logs * t->blocks; i++) t->noise_block[i] = NAN;
     return ct__coordinates_new(problem, &t->c, err);
 }
 
@@ -59,6 +66,8 @@ void ct__tuner_free(ct__tuner *t)
     for (int64_t i = 0; i < t->points; i++) point_free(t, t->point[i]);
     free(t->point);
     free(t->rows);
+    free(t->covered);
+    free(t->noise_block);
     ct__coordinates_free(&t->c);
 }
 
@@ -249,6 +258,7 @@ static ct_status take_done(ct__tuner *t, wanted_run *w)
                        t->problem->log[w->log].name, (long long)o->rows, (long long)t->rows[w->log]);
     for (int64_t i = 0; i < o->rows; i++) sum += o->residual[i] * o->residual[i];
     const int32_t n = ++p->runs[w->log];
+    if (n == 1 && p == t->start) t->covered[w->log] = o->covered;
     if (n == 1 || !p->residual[w->log]) {
         p->residual[w->log] = o->residual;
         o->residual = NULL;

@@ -7,8 +7,10 @@
 #define TRIES    4     /* times n + 1 points, at most, for a start without estimates                     */
 #define WIDEST   4.0   /* of those points, from the start, in log variance: fifty times in variance      */
 #define FARTHER  7.0   /* the change in log variance that must have an effect: a thousand times          */
+#define RENEW    0.5   /* of the loss where noise was measured: it is measured again                     */
 #define QUIET    1e-18 /* of the squared residuals: changes below are rounding                           */
-#define BEYOND   4.0   /* of the expected difference of two runs: changes below are noise                */
+#define BEYOND   1.1   /* of the expected square of the difference of two runs: changes below are noise  */
+#define BEYOND_LOSS 3.0 /* of the standard deviation of the difference of two losses                     */
 
 /* ---- The first point -------------------------------------------------------------------------- */
 
@@ -21,38 +23,57 @@ static ct_status name_failed_logs(ct__tuner *t, const ct__tune_point *p)
     return CT_OK;
 }
 
-/* Random points around the start, in batches of n + 1, further and further away. */
+/* Random points around the start, in batches of n + 1, further and further away. What is wrong is mostly so on every
+ * log: points are run on one log that failed, and those with an estimate there on the others. */
 static ct_status search_first(ct__tuner *t, ct__tune_point **first, int64_t *tried)
 {
     ct_rng rng = ct__rng_stream(t->options.seed, 1, 0);
-    const int64_t before = t->result->points;
-    for (int round = 0; round < TRIES && !*first && !t->cancelled; round++)
-        CT_TRY(ct__random_points(t, &rng, t->start->x, WIDEST * (round + 1) / TRIES, t->c.n + 1, first));
-    *tried = t->result->points - before;
+    int32_t failed = -1;
+    for (int32_t l = t->problem->logs - 1; l >= 0; l--)
+        if (!t->problem->log[l].test && !t->start->runs[l]) failed = l;
+    for (int round = 0; round < TRIES && !*first && !t->cancelled && ct__points_left(t); round++) {
+        const double width = WIDEST * (round + 1) / TRIES;
+        CT_TRY(ct__random_points(t, &rng, t->start->x, width, t->c.n + 1, failed, first));
+        *tried += t->c.n + 1;
+    }
     return CT_OK;
 }
 
 ct_status ct__find_first(ct__tuner *t, ct__tune_point **first)
 {
     int64_t tried = 0;
-    double  farthest = NAN;
+    double  farthest = 0;
     *first = ct__is_done(t->start) ? t->start : NULL;
     if (*first || t->cancelled) return CT_OK;
     CT_TRY(search_first(t, first, &tried));
     for (int32_t k = 0; *first && k < t->c.n; k++) farthest = fmax(farthest, fabs((*first)->x[k]));
     const double value[] = {(double)tried, exp(farthest)};
-    CT_TRY(ct_findings_add(&t->result->findings, CT_FINDING_START_FAILS, 2, value, t->err));
+    CT_TRY(*first ? ct_findings_add(&t->result->findings, CT_FINDING_START_FAILS, 2, value, t->err)
+                  : ct_findings_add(&t->result->findings, CT_FINDING_NO_ESTIMATE, 1, value, t->err));
     return name_failed_logs(t, t->start);
 }
 
 /* ---- Noise ------------------------------------------------------------------------------------ */
 
-/* Square sum of the differences of two runs of p on a log, per row, and the difference of their losses. */
-static ct_status run_twice(ct__tuner *t, ct__tune_point *p, int32_t count, const int32_t *log, double *square,
+/* Mean square of a - b over block k of a log's rows, and its share of the rows. */
+static double block_distance(const ct__tuner *t, int32_t log, int32_t k, const double *a, const double *b,
+                             double *share)
+{
+    const int64_t from = t->rows[log] * k / t->blocks, to = t->rows[log] * (k + 1) / t->blocks;
+    double sum = 0;
+    for (int64_t i = from; i < to; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    *share = (double)(to - from) / (double)CT_MAX(1, t->rows[log]);
+    return to > from ? sum / (double)(to - from) : 0;
+}
+
+/* One run more of p on each of the logs, and what it tells: the mean over n runs and that over N = n + 1 differ by
+ * d, so that a run has the variance n N d^2. square: of residuals, mean over rows; loss: of the log's loss. 0: the run
+ * failed. */
+static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const int32_t *log, double *square,
                            double *loss)
 {
     ct_status status = CT_OK;
-    double  **before = ct__zalloc(count, sizeof *before), *own = ct__zalloc(count, sizeof *own);
+    double  **before = ct__zalloc(count, sizeof *before), *own = ct__zalloc(count, sizeof *own), share;
     ct__tune_point **point = ct__zalloc(count, sizeof *point);
     if (!before || !own || !point) status = ct__no_memory(t->err, "logs", count);
     for (int32_t i = 0; i < count && status == CT_OK; i++) {
@@ -63,16 +84,18 @@ static ct_status run_twice(ct__tuner *t, ct__tune_point *p, int32_t count, const
         own[i] = p->figures[log[i]].loss;
         point[i] = p;
     }
-    const int32_t runs = t->repeats;
+    const int32_t runs = ct__runs_of(t, p);
     if (status == CT_OK) status = ct__evaluate_log(t, count, point, log, runs + 1);
     for (int32_t i = 0; i < count && status == CT_OK && !t->cancelled; i++) {
+        const double d = p->figures[log[i]].loss - own[i], factor = runs * (runs + 1.0);
         square[i] = loss[i] = 0;
-        if (p->runs[log[i]] <= runs) continue; /* the second one failed */
-        for (int64_t r = 0; r < t->rows[log[i]]; r++) {
-            const double d = (runs + 1) * (p->residual[log[i]][r] - before[i][r]); /* the new run less the old mean */
-            square[i] += d * d / (double)t->rows[log[i]];
+        if (p->runs[log[i]] <= runs) continue; /* it failed */
+        for (int32_t k = 0; k < t->blocks; k++) {
+            const double noise = factor * block_distance(t, log[i], k, p->residual[log[i]], before[i], &share);
+            t->noise_block[log[i] * t->blocks + k] = noise;
+            square[i] += noise * share;
         }
-        loss[i] = (runs + 1) * (p->figures[log[i]].loss - own[i]);
+        loss[i] = factor * d * d;
     }
     for (int32_t i = 0; before && i < count; i++) free(before[i]);
     free(before);
@@ -81,83 +104,139 @@ static ct_status run_twice(ct__tuner *t, ct__tune_point *p, int32_t count, const
     return status;
 }
 
-ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
+/* t->noise, t->noise_loss at p. all 0: one log alone, if that shows no noise. */
+static ct_status measure_noise(ct__tuner *t, ct__tune_point *p, int all)
 {
     const int32_t logs = t->problem->logs;
-    int32_t *log = ct__zalloc(logs, sizeof *log), count = 0;
+    int32_t *log = ct__zalloc(logs, sizeof *log), count = 0, known = 0;
     double  *d = ct__zalloc(2 * logs, sizeof *d), square = 0, loss = 0;
     ct_status status = log && d ? CT_OK : ct__no_memory(t->err, "logs", logs);
-    t->phase = "noise";
     for (int32_t l = 0; l < logs && status == CT_OK; l++)
         if (!t->problem->log[l].test) log[count++] = l;
-    if (status == CT_OK) status = run_twice(t, p, 1, log, d, d + logs);
-    if (status == CT_OK && !t->cancelled && d[0] > 0 && count > 1) /* the others as well: how much? */
-        status = run_twice(t, p, count - 1, log + 1, d + 1, d + logs + 1);
-    const double one = 1 / (1 + 1.0 / t->repeats); /* variance of a run from that of the difference to a mean */
-    for (int32_t i = 0; i < count && status == CT_OK && d[0] > 0; i++) {
-        square += one * d[i] / t->trains;
-        loss += one * d[logs + i] * d[logs + i] / ((double)t->trains * t->trains);
+    if (status == CT_OK) status = run_again(t, p, all ? count : 1, log, d, d + logs);
+    if (status == CT_OK && !t->cancelled && !all && d[0] > 0 && count > 1) /* the others as well: how much? */
+        status = run_again(t, p, count - 1, log + 1, d + 1, d + logs + 1);
+    for (int32_t i = 0; i < count && status == CT_OK; i++) {
+        square += d[i];
+        loss += d[logs + i];
+        known += d[i] > 0;
     }
     free(log);
     free(d);
-    if (status != CT_OK || t->cancelled) return status;
-    t->noise = square;
-    t->noise_loss = sqrt(loss);
+    if (status != CT_OK || t->cancelled || (all && !known)) return status;
+    t->noise = known ? square / known : 0;
+    t->noise_loss = known ? sqrt(loss / known / t->trains) : 0;
+    t->noise_at = p->loss;
     t->result->noise = t->noise_loss / p->loss;
-    if (!(square > 0)) return CT_OK;
+    return CT_OK;
+}
+
+ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
+{
+    t->phase = "noise";
+    CT_TRY(measure_noise(t, p, 0));
+    if (t->cancelled || !(t->noise > 0)) return CT_OK;
     const double value[] = {100 * t->result->noise, ct__last_repeats(t)};
     return ct_findings_add(&t->result->findings, CT_FINDING_ESTIMATOR_NOISY, 2, value, t->err);
+}
+
+ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p)
+{
+    const double noise = t->noise, at = t->noise_at;
+    if (!(noise > 0) || !(p->loss < RENEW * at)) return CT_OK;
+    CT_TRY(measure_noise(t, p, 1));
+    if (t->noise_at < at) t->noise_power = CT_MIN(1, CT_MAX(0, log(t->noise / noise) / log(t->noise_at / at)));
+    return CT_OK;
+}
+
+double ct__noise_of(const ct__tuner *t, const ct__tune_point *p)
+{
+    const double ratio = t->noise > 0 && t->noise_at > 0 ? p->loss / t->noise_at : 1;
+    return t->noise * pow(ratio, t->noise_power) / ct__runs_of(t, p);
 }
 
 int32_t ct__last_repeats(const ct__tuner *t)
 {
     if (t->options.repeats || !(t->noise > 0)) return t->repeats;
-    const double share = t->noise_loss / (t->start->loss > 0 ? t->start->loss : 1);
+    const double share = t->noise_loss / (t->noise_at > 0 ? t->noise_at : 1);
     return share > 0.02 ? 5 : share > 0.005 ? 3 : 2;
 }
 
 /* ---- Effects ---------------------------------------------------------------------------------- */
 
+/* The noise of runs may be of many independent entries, or one factor on all of them. So whether residuals of two
+ * points differ by more than noise is seen from the spread of their energy, in units of the noise's, over blocks:
+ *     z = log(mean square of the difference / expected of noise),   effect: mean z above two standard errors */
+static int beyond_noise(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b, double runs)
+{
+    double  sum = 0, square = 0, share;
+    int32_t count = 0;
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        for (int32_t k = 0; k < t->blocks && !t->problem->log[l].test; k++) {
+            const double noise = t->noise_block[l * t->blocks + k];
+            if (!a->residual[l] || !b->residual[l]) return 1;
+            if (!(noise > 0)) continue;
+            const double z = log(1e-300 + block_distance(t, l, k, a->residual[l], b->residual[l], &share)) -
+                             log(runs * noise);
+            sum += z;
+            square += z * z;
+            count++;
+        }
+    if (count < 2) return 1;
+    const double mean = sum / count, error = sqrt(fmax(0, square / count - mean * mean) / (count - 1));
+    return mean > fmax(log(BEYOND), 2 * error);
+}
+
+/* Two points differ by more than noise if their residuals do, or their losses. */
 static int has_effect(const ct__tuner *t, const ct__tune_point *from, const ct__tune_point *p)
 {
     if (!p || p == from || !ct__is_done(p)) return p && p != from; /* it fails: an effect */
-    return ct__distance2(t, p, from) > fmax(QUIET * (1e-300 + ct__distance2(t, from, NULL)), BEYOND * 2 * t->noise);
+    const double runs = 1.0 / ct__runs_of(t, p) + 1.0 / ct__runs_of(t, from);
+    if (!(t->noise > 0)) return ct__distance2(t, p, from) > QUIET * (1e-300 + ct__distance2(t, from, NULL));
+    return beyond_noise(t, p, from, runs) || fabs(p->loss - from->loss) > BEYOND_LOSS * sqrt(runs) * t->noise_loss;
 }
 
-/* Points further away, on both sides, for coordinates without effect so far. */
-static ct_status go_farther(ct__tuner *t, const ct__tune_point *from, ct__tune_point **point, ct__tune_point **far)
+/* pair <- points with all listed coordinates moved by FARTHER down, up; evaluated. */
+static ct_status go_farther(ct__tuner *t, const ct__tune_point *from, int32_t count, const int32_t *k,
+                            ct__tune_point *pair[2])
 {
-    const int32_t n = t->c.n;
-    int64_t count = 0;
-    for (int32_t k = 0; k < n; k++) {
-        if (ct__coordinates_held(&t->c, k) || has_effect(t, from, point[k])) continue;
-        for (int side = -1; side < 2; side += 2) {
-            memcpy(t->c.work, from->x, (size_t)n * sizeof *from->x);
-            t->c.work[k] += side * FARTHER;
-            CT_TRY(ct__point_at(t, t->c.work, &far[2 * k + (side > 0)]));
-            if (far[2 * k + (side > 0)] != from) far[2 * n + count++] = far[2 * k + (side > 0)];
-        }
+    for (int side = 0; side < 2; side++) {
+        memcpy(t->c.work, from->x, (size_t)t->c.n * sizeof *from->x);
+        for (int32_t i = 0; i < count; i++) t->c.work[k[i]] += side ? FARTHER : -FARTHER;
+        CT_TRY(ct__point_at(t, t->c.work, &pair[side]));
     }
-    return count ? ct__evaluate(t, count, far + 2 * n, CT__TRAIN, t->repeats) : CT_OK;
+    return ct__evaluate(t, 2, pair, CT__TRAIN, t->repeats);
 }
 
-static ct_status hold_silent(ct__tuner *t, const ct__tune_point *from, ct__tune_point **point, ct__tune_point **far)
+static int is_silent(const ct__tuner *t, const ct__tune_point *from, ct__tune_point *const pair[2])
+{
+    return !t->cancelled && !has_effect(t, from, pair[0]) && !has_effect(t, from, pair[1]);
+}
+
+/* Coordinate k changes nothing: it is named, and keeps its value. */
+static ct_status hold_silent(ct__tuner *t, const ct__tune_point *from, int32_t k, ct__tune_point *const pair[2])
 {
     const ct__coordinates *c = &t->c;
-    for (int32_t k = 0; k < c->n && !t->cancelled; k++) {
-        const int any = has_effect(t, from, point[k]) || has_effect(t, from, far[2 * k]) ||
-                        has_effect(t, from, far[2 * k + 1]);
-        if (ct__coordinates_held(c, k) || any) continue;
-        const double most = fmax(far[2 * k + 1] ? far[2 * k + 1]->x[k] - from->x[k] : 0,
-                                 far[2 * k] ? from->x[k] - far[2 * k]->x[k] : 0);
-        const double value[] = {c->power[k] != 0 ? exp(most / fabs(c->power[k])) : NAN,
-                                100 * most / fmax(1e-300, c->upper[k] - c->lower[k])};
-        const int32_t i = c->parameter[k];
-        CT_TRY(ct_findings_add(&t->result->findings, CT_FINDING_PARAMETER_WITHOUT_EFFECT, 2, value, t->err));
-        CT_TRY(ct_findings_add_subject(&t->result->findings, CT_SUBJECT_PARAMETER, i, 0,
-                                       t->problem->parameter[i].name, t->err));
-        t->result->standard_error[i] = INFINITY;
-        ct__coordinates_hold(&t->c, k, from->x[k]);
+    const double  span = pair[1]->x[k] - pair[0]->x[k];
+    const double  value[] = {100 * span / fmax(1e-300, c->upper[k] - c->lower[k])};
+    const int32_t i = c->parameter[k];
+    CT_TRY(ct_findings_add(&t->result->findings, CT_FINDING_PARAMETER_WITHOUT_EFFECT, 1, value, t->err));
+    CT_TRY(ct_findings_add_subject(&t->result->findings, CT_SUBJECT_PARAMETER, i, 0, t->problem->parameter[i].name,
+                                   t->err));
+    t->result->standard_error[i] = INFINITY;
+    ct__coordinates_hold(&t->c, k, from->x[k]);
+    return CT_OK;
+}
+
+/* Coordinates that seem silent are moved further away, all at once. Only where that has an effect, one by one. */
+static ct_status find_silent(ct__tuner *t, const ct__tune_point *from, int32_t count, const int32_t *k)
+{
+    ct__tune_point *pair[2];
+    CT_TRY(go_farther(t, from, count, k, pair));
+    const int all = is_silent(t, from, pair);
+    for (int32_t i = 0; i < count && !t->cancelled; i++) {
+        if (!all && count > 1) CT_TRY(go_farther(t, from, 1, &k[i], pair));
+        if (is_silent(t, from, pair)) CT_TRY(hold_silent(t, from, k[i], pair));
     }
     return CT_OK;
 }
@@ -166,10 +245,11 @@ ct_status ct__find_effects(ct__tuner *t, const ct__tune_point *from, ct__tune_po
 {
     if (t->effects_known) return CT_OK;
     t->effects_known = 1;
-    ct__tune_point **far = ct__zalloc(4 * (int64_t)t->c.n, sizeof *far);
-    if (!far) return ct__no_memory(t->err, "parameters", t->c.n);
-    ct_status status = go_farther(t, from, point, far);
-    if (status == CT_OK) status = hold_silent(t, from, point, far);
-    free(far);
+    int32_t *k = ct__zalloc(t->c.n, sizeof *k), count = 0;
+    if (!k) return ct__no_memory(t->err, "parameters", t->c.n);
+    for (int32_t i = 0; i < t->c.n; i++)
+        if (!ct__coordinates_held(&t->c, i) && !has_effect(t, from, point[i])) k[count++] = i;
+    const ct_status status = count ? find_silent(t, from, count, k) : CT_OK;
+    free(k);
     return status;
 }

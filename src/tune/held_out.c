@@ -8,7 +8,9 @@
  *
  * x log variances from the start, L the loss at the minimum. One run of p_-k on the held-out logs tells its loss. The
  * comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings; the
- * start values stay unless they are beaten. With fewer recordings than three, parts of logs take their place. */
+ * start values stay unless they are beaten. The user's loss weighs translations and rotations. So one error may get
+ * worse: its square by less than the loss gets better, or any if it has no weight. With fewer recordings than three,
+ * parts of logs take their place. */
 #include "tune/search.h"
 #include "learn/learn.h"
 
@@ -97,6 +99,9 @@ static void set_parts(held_out *h, int32_t each, const int32_t *group)
             h->part[i].fold = (each > 1 ? i : group[l]) % h->folds;
             h->scores.group[i] = each > 1 ? 0 : group[l];
         }
+    h->scores.traded = 1;
+    h->scores.unweighted = (t->options.free_translation != 0) << CT_METRIC_TRANSLATION |
+                           (t->options.free_rotation != 0) << CT_METRIC_ROTATION;
     h->scores.n = h->parts;
     h->scores.groups = each > 1 ? 1 : h->recordings;
     h->scores.candidates = h->candidates;
@@ -115,6 +120,7 @@ static void fold_answer(held_out *h, int fold, double prior, double *x)
         if (h->part[i].fold != fold)
             ct__model_add(&h->model, h->part[i].log, h->part[i].from, h->part[i].to,
                           1 / (weight * (double)CT_MAX(1, h->part[i].to - h->part[i].from)), h->H, h->g, NULL);
+    ct__model_remove_noise(&h->model, h->t, h->H, h->g);
     for (int32_t i = 0; i < n; i++) trace += h->H[i * n + i] / n;
     for (int32_t i = 0; i < n; i++) {
         h->H[i * n + i] += DAMPING * trace + prior * h->best->loss + 1e-300;

@@ -11,7 +11,7 @@
 #define LOGS_MAX (1 << 24)
 #define SYNC_S 5.0 /* a power cut costs the runs of the last seconds; a kill costs none */
 
-static const char     TITLE[24] = "covtune journal 1\n";
+static const char     TITLE[24] = "covtune journal 2\n";
 static const uint64_t ORDER = 0x0102030405060708u;
 #define HEADER ((int64_t)(sizeof TITLE + sizeof ORDER))
 
@@ -23,7 +23,7 @@ typedef struct {
     int64_t  size;        /* of the whole record, bytes                     */
     int32_t  log, repeat, parameters, end, code, message; /* message: bytes, with padding; 0: none */
     int64_t  rows, poses, lost;
-    double   translation, rotation, rpe_translation, rpe_rotation, nees, seconds;
+    double   translation, rotation, rpe_translation, rpe_rotation, nees, covered, seconds;
 } record;
 
 static const char MAGIC[8] = "record1\n";
@@ -220,7 +220,7 @@ ct_status ct__journal_find(ct__journal_file *j, const ct__journal_key *key, int 
     *outcome = (ct_tune_outcome){.end = (ct_tune_end)r.end, .rows = r.rows, .poses = r.poses, .lost = r.lost,
                                  .translation = r.translation, .rotation = r.rotation,
                                  .rpe_translation = r.rpe_translation, .rpe_rotation = r.rpe_rotation, .nees = r.nees,
-                                 .seconds = r.seconds, .cached = 1, .code = r.code};
+                                 .covered = r.covered, .seconds = r.seconds, .cached = 1, .code = r.code};
     if (r.message) outcome->message = ct__strdup(tail);
     if (r.rows) outcome->residual = ct__zalloc(r.rows, sizeof(double));
     if ((r.message && !outcome->message) || (r.rows && !outcome->residual)) {
@@ -266,7 +266,7 @@ ct_status ct__journal_append(ct__journal_file *j, const ct__journal_key *key, co
                       .rows = o->residual ? o->rows : 0, .poses = o->poses, .lost = o->lost,
                       .translation = o->translation, .rotation = o->rotation,
                       .rpe_translation = o->rpe_translation, .rpe_rotation = o->rpe_rotation, .nees = o->nees,
-                      .seconds = o->seconds};
+                      .covered = o->covered, .seconds = o->seconds};
     memcpy(r.magic, MAGIC, sizeof MAGIC);
     if (r.log < 0 || r.log >= LOGS_MAX || text > 1 << 20)
         return ct_fail(err, CT_E_ARGUMENT, "%s: a run of log %ld with a message of %zu bytes", j->path, (long)r.log,

@@ -27,7 +27,8 @@ ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *m, ct_err
     m->point = ct__zalloc(K, sizeof *m->point);
     m->C = ct__zalloc(K * width + 2 * n * (int64_t)n + n, sizeof *m->C);
     m->work = ct__zalloc((K + 1) * (K + 1) + 2 * width * width + K * width + K + 3 * width * width, sizeof *m->work);
-    if (!m->point || !m->C || !m->work) return ct__no_memory(err, "points of a model", K);
+    m->noise = ct__zalloc(3 * n * (int64_t)n + 2 * n, sizeof *m->noise);
+    if (!m->point || !m->C || !m->work || !m->noise) return ct__no_memory(err, "points of a model", K);
     m->H = m->C + K * width;
     m->spread = m->H + n * (int64_t)n;
     m->g = m->spread + n * (int64_t)n;
@@ -39,6 +40,7 @@ void ct__model_free(ct__linear_model *m)
     free(m->point);
     free(m->C);
     free(m->work);
+    free(m->noise);
 }
 
 static double distance(int32_t n, const double *a, const double *b)
@@ -48,8 +50,11 @@ static double distance(int32_t n, const double *a, const double *b)
     return sqrt(sum);
 }
 
+/* Points that differ in a coordinate that is held say nothing new: they are copies of others, and would count twice. */
 static int usable(const ct__tuner *t, const ct__tune_point *p)
 {
+    for (int32_t k = 0; k < t->c.n; k++)
+        if (ct__coordinates_held(&t->c, k) && p->x[k] != t->c.lower[k]) return 0;
     for (int32_t l = 0; l < t->problem->logs; l++)
         if (!t->problem->log[l].test && !p->residual[l]) return 0;
     return ct__is_done(p);
@@ -83,8 +88,7 @@ static double weight_of(double near, double d, double kappa, double nu2)
     return nu2 > 0 ? 1 / (0.25 * kappa * kappa * far * far + nu2) : 1 / (far * far);
 }
 
-/* Runs averaged at a point. */
-static int32_t runs_of(const ct__tuner *t, const ct__tune_point *p)
+int32_t ct__runs_of(const ct__tuner *t, const ct__tune_point *p)
 {
     int32_t least = INT32_MAX;
     for (int32_t l = 0; l < t->problem->logs; l++)
@@ -93,7 +97,7 @@ static int32_t runs_of(const ct__tuner *t, const ct__tune_point *p)
 }
 
 /* C <- W A (A'WA)^-1 with rows (1, s_k) of A; without noise the first column is left out. */
-static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const double *d, double kappa, double nu2)
+static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const double *d, double kappa, int noisy)
 {
     const int32_t n = m->n, width = n + 1;
     double *A = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity, *N = A + m->capacity * width,
@@ -101,9 +105,9 @@ static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const doubl
     memset(N, 0, (size_t)(width * width) * sizeof *N);
     memset(m->spread, 0, (size_t)(n * n) * sizeof *N);
     for (int32_t k = 0; k < m->count; k++) {
-        const double w = weight_of(m->near, d[k], kappa, nu2 / runs_of(t, m->point[k]));
+        const double w = weight_of(m->near, d[k], kappa, noisy ? ct__noise_of(t, m->point[k]) : 0);
         double *a = A + k * width, *c = m->C + k * width;
-        a[0] = nu2 > 0;
+        a[0] = noisy;
         for (int32_t i = 0; i < n; i++) a[1 + i] = m->point[k]->x[i] - m->base->x[i];
         for (int32_t i = 0; i < width; i++) {
             c[i] = w * a[i];
@@ -115,7 +119,7 @@ static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const doubl
     }
     for (int32_t i = 0; i < n; i++)
         if (ct__coordinates_held(&t->c, i)) m->spread[i * n + i] = 1e30; /* no direction to explore */
-    N[0] += nu2 > 0 ? weight_of(m->near, 0, kappa, nu2 / runs_of(t, m->base)) : 1;
+    N[0] += noisy ? weight_of(m->near, 0, kappa, ct__noise_of(t, m->base)) : 1;
     for (int32_t i = 1; i < width; i++) most = CT_MAX(most, N[i * width + i]);
     for (int32_t i = 1; i < width; i++) N[i * width + i] += RIDGE * most + (most == 0);
     if (!ct__cholesky(width, N)) return 0;
@@ -185,8 +189,9 @@ ct_status ct__model_fit(ct__linear_model *m, ct__tuner *t, ct__tune_point *base)
     if (!(t->noise > 0)) return CT_OK;
     for (int32_t i = 0; i < m->n; i++) trace += m->H[i * m->n + i];
     /* slopes are taken to change by half of themselves over a distance of one */
-    if (!fit_coefficients(m, t, d, 0.5 * sqrt(trace / m->n), t->noise)) m->count = 0;
+    if (!fit_coefficients(m, t, d, 0.5 * sqrt(trace / m->n), 1)) m->count = 0;
     fill(m, t);
+    ct__model_remove_noise(m, t, m->H, m->g);
     return CT_OK;
 }
 

@@ -174,6 +174,8 @@ static ct_status advance(dfgn *d)
 {
     const ct_tune_options *o = &d->t->options;
     double predicted, size;
+    CT_TRY(ct__renew_noise(d->t, d->base));
+    if (d->t->cancelled) return CT_OK;
     CT_TRY(minimise_model(d, &predicted, &size));
     const double least = fmax(0.1 * o->relative * d->base->loss, NOISE * d->t->noise_loss);
     const int little = predicted <= least || d->small > 1, end = size <= o->step;
@@ -205,6 +207,9 @@ static ct_status run(dfgn *d)
     CT_TRY(refresh(d, FIRST_STEP));
     if (d->t->cancelled) return CT_OK;
     CT_TRY(ct__find_effects(d->t, d->from, d->first));
+    d->base = d->from;
+    for (int32_t k = 0; k < d->n; k++)
+        if (d->first[k] && !ct__coordinates_held(&d->t->c, k)) take_best(d, d->first[k]);
     d->fresh = INFINITY;
     d->radius = FIRST_RADIUS;
     note_stop(d);

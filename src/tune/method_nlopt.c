@@ -82,7 +82,22 @@ ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **an
     return r.status;
 }
 
-ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, double width, int64_t count,
+/* batch <- those of its points that have an estimate of the log. */
+static ct_status keep_estimated(ct__tuner *t, int64_t *count, ct__tune_point **batch, int32_t log)
+{
+    int64_t  kept = 0;
+    int32_t *same = ct__zalloc(CT_MAX(1, *count), sizeof *same);
+    if (!same) return ct__no_memory(t->err, "points", *count);
+    for (int64_t i = 0; i < *count; i++) same[i] = log;
+    const ct_status status = ct__evaluate_log(t, *count, batch, same, t->repeats);
+    for (int64_t i = 0; i < *count; i++)
+        if (batch[i]->runs[log]) batch[kept++] = batch[i];
+    *count = kept;
+    free(same);
+    return status;
+}
+
+ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, double width, int64_t count, int32_t log,
                             ct__tune_point **best)
 {
     const int32_t n = t->c.n;
@@ -97,7 +112,8 @@ ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, dou
         }
         status = ct__point_at(t, t->c.work, &batch[i]);
     }
-    if (status == CT_OK) status = ct__evaluate(t, count, batch, CT__TRAIN, t->repeats);
+    if (status == CT_OK && log >= 0) status = keep_estimated(t, &count, batch, log);
+    if (status == CT_OK && !t->cancelled) status = ct__evaluate(t, count, batch, CT__TRAIN, t->repeats);
     for (int64_t i = 0; i < count && status == CT_OK && !t->cancelled; i++)
         if (ct__is_done(batch[i]) && (!*best || batch[i]->loss < (*best)->loss)) *best = batch[i];
     free(batch);
@@ -109,7 +125,7 @@ ct_status ct__tune_random(ct__tuner *t, ct__tune_point *from, ct__tune_point **a
     ct_rng rng = ct__rng_stream(t->options.seed, 2, 0);
     *answer = from;
     while (ct__points_left(t) && !t->cancelled)
-        CT_TRY(ct__random_points(t, &rng, from->x, INFINITY, t->c.n + 1, answer));
+        CT_TRY(ct__random_points(t, &rng, from->x, INFINITY, t->c.n + 1, -1, answer));
     *stop = t->cancelled ? CT_TUNE_STOP_CANCELLED : CT_TUNE_STOP_POINTS;
     return CT_OK;
 }

@@ -173,7 +173,7 @@ static ct_status submit(void *user, const ct_tune_request *request, ct_err *err)
     memcpy(value, request->value, (size_t)n * sizeof *value);
     *run = (ct__run){.ticket = request->ticket, .log = request->log, .repeat = request->repeat, .value = value};
     run->outcome.translation = run->outcome.rotation = run->outcome.nees = NAN;
-    run->outcome.rpe_translation = run->outcome.rpe_rotation = NAN;
+    run->outcome.rpe_translation = run->outcome.rpe_rotation = run->outcome.covered = NAN;
     ct__run **last = &q->first;
     while (*last) last = &(*last)->next;
     *last = run;

@@ -183,8 +183,19 @@ static int is_finite(const double *residual, int64_t rows)
     return isfinite(sum);
 }
 
-static ct_status residuals_of(ct__log_sites *sites, const ct_trajectory *estimate, ct_tune_outcome *outcome,
-                              ct_err *err)
+/* Share of the truth's time that lies between the first and the last pose of the estimate. */
+static double covered(const ct_trajectory *truth, const ct_trajectory *estimate, const ct_track_options *o)
+{
+    if (!truth || !truth->timed || !estimate->timed || o->whole) return NAN;
+    const ct_ns  from = truth->stamp[0];
+    const double end = 1e-9 * (double)(truth->stamp[truth->poses - 1] - from);
+    const double a = 1e-9 * (double)(estimate->stamp[0] - from) + o->offset_s;
+    const double b = 1e-9 * (double)(estimate->stamp[estimate->poses - 1] - from) + o->offset_s;
+    return end > 0 ? CT_MAX(0, CT_MIN(b, end) - CT_MAX(a, 0)) / end : NAN;
+}
+
+static ct_status residuals_of(const ct_tuning *tuning, ct__log_sites *sites, const ct_trajectory *estimate,
+                              ct_tune_outcome *outcome, ct_err *err)
 {
     ct_err    why = {0};
     ct_score  score;
@@ -209,6 +220,7 @@ static ct_status residuals_of(ct__log_sites *sites, const ct_trajectory *estimat
     outcome->rpe_translation = score.rpe_translation.rmse;
     outcome->rpe_rotation = score.rpe_rotation.rmse;
     outcome->nees = score.nees;
+    outcome->covered = covered(sites->truth, estimate, &tuning->track);
     outcome->residual = residual;
     outcome->rows = sites->rows;
     outcome->end = CT_TUNE_DONE;
@@ -221,14 +233,14 @@ static ct_status residuals_of(ct__log_sites *sites, const ct_trajectory *estimat
 ct_status ct__estimate_compare(const ct_tuning *tuning, ct__log_sites *sites, const ct_trajectory *estimate,
                                ct_tune_outcome *outcome, ct_err *err)
 {
-    if (sites->sites) return residuals_of(sites, estimate, outcome, err);
+    if (sites->sites) return residuals_of(tuning, sites, estimate, outcome, err);
     ct_err          why = {0};
     const ct_status status = ct_sites_choose(sites->truth, estimate, &tuning->track, &sites->sites, &why);
     if (status == CT_E_MEMORY) return ct_fail(err, status, "%s", why.text);
     if (status != CT_OK)
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate cannot be compared: %s", why.text);
     sites->rows = ct_sites_rows(sites->sites);
-    CT_TRY(residuals_of(sites, estimate, outcome, err));
+    CT_TRY(residuals_of(tuning, sites, estimate, outcome, err));
     if (outcome->residual) return write_first(sites, estimate, err);
     ct_sites_free(sites->sites); /* not finite: these are no sites for others */
     sites->sites = NULL;

@@ -6,6 +6,7 @@
  *   dense.c            Cholesky of small matrices
  *   evaluate_points.c  points of the coordinates evaluated by runs: batches, repeats, failures
  *   linear_model.c     a linear model of each residual, from points
+ *   noise_bias.c       what the noise of runs adds to it
  *   method_*.c         one method each
  *   find_start.c       a first point with an estimate; the noise of the estimator; parameters without effect
  *   tune.c             a run in order
@@ -96,6 +97,7 @@ typedef struct {
     ct_err          *err;
     ct__coordinates  c;
     int64_t         *rows;        /* per log; -1: not known yet                         */
+    double          *covered;     /* per log: outcome's, of the first run at the start  */
     int32_t          trains;
     ct__tune_point **point;       /* all points                                         */
     int64_t          points, capacity;
@@ -105,7 +107,11 @@ typedef struct {
     int64_t          most_numbers;/* of residuals in memory                             */
     int32_t          repeats;     /* averaged at every point                            */
     double           noise;       /* |r - E r|^2 of one run of all training logs        */
+    int32_t          blocks;      /* equal numbers of rows of a log                     */
+    double          *noise_block; /* logs x blocks: mean square of r - E r; NaN         */
     double           noise_loss;  /* standard deviation of the loss of a point, one run */
+    double           noise_at;    /* the loss of the point where these were measured    */
+    double           noise_power; /* noise is in proportion to this power of the loss   */
     int              retried, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
     const char      *phase;
@@ -129,6 +135,7 @@ ct_status ct__evaluate(ct__tuner *t, int64_t count, ct__tune_point *const point[
 ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[],
                            int32_t repeats);
 int ct__is_done(const ct__tune_point *p); /* finite loss on all training logs */
+int32_t ct__runs_of(const ct__tuner *t, const ct__tune_point *p); /* averaged at the point on each training log, >= 1 */
 /* How many more points may be evaluated. */
 int64_t ct__points_left(const ct__tuner *t);
 /* (1 / trains) sum over training logs of (1 / rows) sum of (a - b)^2. b NULL: 0. INFINITY: residuals were dropped. */
@@ -147,6 +154,7 @@ typedef struct {
     double  half;            /* 1/2 |r|^2 of the model at the base          */
     double *spread;          /* n x n: S'WS; information about directions   */
     double *work;
+    double *noise;           /* 3 n^2 + 2 n: room of ct__model_remove_noise */
     double  near;            /* points that are nearer count as if they were so far */
 } ct__linear_model;
 
@@ -157,6 +165,8 @@ ct_status ct__model_fit(ct__linear_model *model, ct__tuner *t, ct__tune_point *b
 /* H and g from the rows of one log alone: rows from..to; H, g are added to, with that weight. */
 void ct__model_add(const ct__linear_model *model, int32_t log, int64_t from, int64_t to, double weight, double *H,
                    double *g, double *half);
+/* H, g of all rows <- without what the noise of runs adds to them on average. */
+void ct__model_remove_noise(const ct__linear_model *model, const ct__tuner *t, double *H, double *g);
 /* The direction that the points say least about, a unit vector, and the distance at which they say it. */
 double ct__model_weakest(const ct__linear_model *model, double *direction);
 
@@ -166,9 +176,13 @@ double ct__model_weakest(const ct__linear_model *model, double *direction);
 ct_status ct__find_first(ct__tuner *t, ct__tune_point **first);
 /* Runs p again: t->noise, t->noise_loss, result->noise. */
 ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p);
+/* Runs p again if its loss is much smaller than that of the point where noise was measured: it may have less. */
+ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p);
+/* |r - E r|^2 of the mean over the runs at p. */
+double ct__noise_of(const ct__tuner *t, const ct__tune_point *p);
 /* Runs of the last points of a search: more than one if the program has noise. */
 int32_t ct__last_repeats(const ct__tuner *t);
-/* Holds coordinates that change nothing; point[k] differs from `from` in coordinate k. With a finding for each. */
+/* Holds coordinates that change nothing; point[k] differs from `from` in coordinate k. They are named by a finding. */
 ct_status ct__find_effects(ct__tuner *t, const ct__tune_point *from, ct__tune_point **point);
 
 /* ---- Methods ---------------------------------------------------------------------------------- */
@@ -177,7 +191,9 @@ ct_status ct__find_effects(ct__tuner *t, const ct__tune_point *from, ct__tune_po
  * nearer. NULL or not done: none was found, or the coordinate is held. point: room for 2 n. */
 ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step, ct__tune_point **point);
 
-/* tune_findings.c: runs that failed. */
+/* tune_findings.c: logs whose truth is longer than the estimate. */
+ct_status ct__note_covered(ct__tuner *t);
+/* Runs that failed. */
 ct_status ct__note_failures(ct__tuner *t);
 /* A finding: stuck at p, where a model predicts that decrease along s. */
 ct_status ct__note_stuck(ct__tuner *t, const ct__tune_point *p, double predicted, const double *s);
@@ -195,8 +211,9 @@ ct_status ct__search(ct__tuner *t, ct__tune_point *first, ct__tune_point **answe
 /* method_lm.c: the step of forward differences from the errors of r and its curvature, and the error of a derivative
  * that it promises, in the norm of residuals; NaN: not known. */
 ct_status ct__difference_step(ct__tuner *t, ct__tune_point *from, double *step, double *error);
-/* Points drawn uniformly within bounds and `width` of the centre; *best <- the best of them and *best. */
-ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, double width, int64_t count,
+/* Points drawn uniformly within bounds and `width` of the centre; *best <- the best of them and *best. log >= 0: those
+ * without an estimate of this log are not run on the others. */
+ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, double width, int64_t count, int32_t log,
                             ct__tune_point **best);
 
 /* ---- After the search ------------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ static ct_status restart(ct__tuner *t, ct__tune_point **answer, ct_tune_stop *st
     for (int k = 0; k < RESTARTS && *stop == CT_TUNE_STOP_STUCK && ct__points_left(t) && !t->cancelled; k++) {
         ct__tune_point *from = NULL, *other = NULL;
         ct_tune_stop    how = CT_TUNE_STOP_NONE;
-        CT_TRY(ct__random_points(t, &rng, t->start->x, INFINITY, t->c.n + 1, &from));
+        CT_TRY(ct__random_points(t, &rng, t->start->x, INFINITY, t->c.n + 1, -1, &from));
         if (!from || t->cancelled || !ct__points_left(t)) continue;
         drop_stuck(&t->result->findings);
         CT_TRY(run_method(t, from, &other, &how));
@@ -58,7 +58,7 @@ ct_status ct__search(ct__tuner *t, ct__tune_point *first, ct__tune_point **answe
     const int local = t->options.method == CT_TUNE_DFGN || t->options.method == CT_TUNE_LM;
     ct_rng rng = ct__rng_stream(t->options.seed, 4, 0);
     *answer = first;
-    if (t->options.global > 0) CT_TRY(ct__random_points(t, &rng, first->x, INFINITY, 2 * (t->c.n + 1), &first));
+    if (t->options.global > 0) CT_TRY(ct__random_points(t, &rng, first->x, INFINITY, 2 * (t->c.n + 1), -1, &first));
     if (t->cancelled) return CT_OK;
     CT_TRY(run_method(t, first, answer, stop));
     return local && t->options.global && *stop == CT_TUNE_STOP_STUCK ? restart(t, answer, stop) : CT_OK;

@@ -96,7 +96,7 @@ static ct_status run(ct__tuner *t)
     if (!t->cancelled && first && t->c.n) {
         t->phase = "search";
         CT_TRY(ct__search(t, first, &answer, &r->stop));
-    } else if (!t->cancelled) r->stop = t->c.n ? CT_TUNE_STOP_STUCK : CT_TUNE_STOP_NONE;
+    } else if (!t->cancelled) r->stop = t->c.n ? CT_TUNE_STOP_FAILED : CT_TUNE_STOP_NONE;
     if (t->cancelled && t->best) answer = t->best;
     memcpy(r->best, answer->value, (size_t)r->parameters * sizeof *r->best);
     if (!t->cancelled && ct__is_done(answer) && t->c.n) CT_TRY(ct__choose_held_out(t, answer, &answer));
@@ -104,6 +104,7 @@ static ct_status run(ct__tuner *t)
     take_answer(t, answer);
     CT_TRY(compare(t, answer));
     if (t->cancelled) r->stop = CT_TUNE_STOP_CANCELLED;
+    CT_TRY(ct__note_covered(t));
     return ct__note_failures(t);
 }
 

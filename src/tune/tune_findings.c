@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#define NAMED 3 /* parameters that a finding names, at most */
+#define NAMED   3   /* parameters that a finding names, at most     */
+#define COVERED 0.9 /* of the truth's time: less than that is told  */
 
 ct_status ct__note_stuck(ct__tuner *t, const ct__tune_point *p, double predicted, const double *s)
 {
@@ -20,6 +21,20 @@ ct_status ct__note_stuck(ct__tuner *t, const ct__tune_point *p, double predicted
         CT_TRY(ct_findings_add_subject(&t->result->findings, CT_SUBJECT_PARAMETER, i, s[most] > 0 ? 1 : -1,
                                        t->problem->parameter[i].name, t->err));
     }
+    return CT_OK;
+}
+
+ct_status ct__note_covered(ct__tuner *t)
+{
+    ct_findings *list = &t->result->findings;
+    double       least = COVERED;
+    for (int32_t l = 0; l < t->problem->logs; l++) least = fmin(least, t->covered[l]);
+    if (!(least < COVERED)) return CT_OK;
+    const double value[] = {100 * least};
+    CT_TRY(ct_findings_add(list, CT_FINDING_TRUTH_NOT_COVERED, 1, value, t->err));
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        if (t->covered[l] < COVERED)
+            CT_TRY(ct_findings_add_subject(list, CT_SUBJECT_SEQUENCE, l, 0, t->problem->log[l].name, t->err));
     return CT_OK;
 }
 

@@ -159,6 +159,7 @@ static void read_trajectories(ct__tuning_reader *r, ct__node *root)
         t->track.gap_s = as.gap_s;
         t->track.offset_s = as.offset_s;
         t->track.skip_s = as.skip_s;
+        t->track.whole = as.whole;
     }
 }
 
@@ -348,4 +349,10 @@ void ct_tuning_free(ct_tuning *tuning)
 }
 
 const ct_tune_problem *ct_tuning_problem(const ct_tuning *tuning) { return &tuning->problem; }
-ct_tune_options ct_tuning_options(const ct_tuning *tuning) { return tuning->options; }
+ct_tune_options ct_tuning_options(const ct_tuning *tuning)
+{
+    ct_tune_options o = tuning->options;
+    o.free_translation = tuning->track.translation == 0;
+    o.free_rotation = tuning->track.rotation == 0;
+    return o;
+}

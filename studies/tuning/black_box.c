@@ -145,21 +145,35 @@ static void round_values(const black_box *b, const ct_sequence *seq)
     }
 }
 
-/* Residuals of all variables, with noise that changes the loss by its relative deviation from run to run: half of it
- * scales the residuals of the run, the other half is of single poses. */
+#define SLOW   3.0  /* of the residuals' size, times the noise: the loss changes by some 0.7 times the noise */
+#define MEMORY 0.98 /* of noise, from pose to pose: it lasts fifty poses, as of a filter whose threads race */
+
+/* Residuals of all variables, with noise that changes the loss by its relative deviation from run to run. Half of its
+ * variance scales the residuals of the run. The other half is a slow error of poses, a first-order Markov process. */
 static ct_status residuals(const black_box *b, const ct_sequence *seq, ct_rng *rng, ct_tune_outcome *out, ct_err *err)
 {
     const ct_loss loss = ct_loss_defaults();
     const int32_t count = ct_graph_variables(seq->graph);
-    const double  scale = sqrt(fmax(0.1, 1 + b->faults.noise * ct_rng_normal(rng)));
+    const double  scale = sqrt(fmax(0.1, 1 + 0.7 * b->faults.noise * ct_rng_normal(rng)));
+    double        square = 0, slow[3];
     out->residual = malloc((size_t)count * 3 * sizeof *out->residual);
     if (!out->residual) return no_memory(err);
     out->rows = 3 * (int64_t)count;
     for (int32_t v = 0; v < count; v++) {
         double e[CT_DIM_MAX] = {0};
         ct_loss_variable(&loss, seq, v, b->x + ct_graph_offset(seq->graph, v), e, NULL);
-        for (int r = 0; r < 3; r++) out->residual[3 * v + r] = scale * e[r];
+        for (int r = 0; r < 3; r++) {
+            out->residual[3 * v + r] = scale * e[r];
+            square += e[r] * e[r];
+        }
     }
+    const double size = SLOW * b->faults.noise * sqrt(square / (3.0 * count));
+    for (int r = 0; r < 3; r++) slow[r] = ct_rng_normal(rng);
+    for (int32_t v = 0; v < count && size > 0; v++)
+        for (int r = 0; r < 3; r++) {
+            slow[r] = MEMORY * slow[r] + sqrt(1 - MEMORY * MEMORY) * ct_rng_normal(rng);
+            out->residual[3 * v + r] += size * slow[r];
+        }
     return CT_OK;
 }
 

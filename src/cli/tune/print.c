@@ -95,21 +95,38 @@ static void print_candidates(const ct_tune_result *r)
 
 /* ---- accuracy ---- */
 
-/* Root mean square over logs that have both figures. */
-static double pooled(const tune_job *job, int test, const ct_tune_figures *of, int rotation, int *count)
+typedef enum { TRANSLATION, ROTATION, NEES } figure;
+
+static double figure_of(const ct_tune_figures *f, figure which)
+{
+    return which == TRANSLATION ? f->translation : which == ROTATION ? f->rotation : f->nees;
+}
+
+/* Root mean square, of NEES the mean, over logs that have both figures. */
+static double pooled(const tune_job *job, int test, const ct_tune_figures *of, figure which, int *count)
 {
     const ct_tune_result *r = &job->result;
     double sum = 0;
     *count = 0;
     for (int32_t i = 0; i < job->problem->logs; i++) {
-        const double a = rotation ? r->before[i].rotation : r->before[i].translation;
-        const double b = rotation ? r->after[i].rotation : r->after[i].translation;
-        const double value = rotation ? of[i].rotation : of[i].translation;
-        if ((job->problem->log[i].test != 0) != test || !isfinite(a) || !isfinite(b)) continue;
-        sum += value * value;
+        const double value = figure_of(&of[i], which);
+        if ((job->problem->log[i].test != 0) != test || !isfinite(figure_of(&r->before[i], which)) ||
+            !isfinite(figure_of(&r->after[i], which)))
+            continue;
+        sum += which == NEES ? value : value * value;
         ++*count;
     }
-    return *count ? sqrt(sum / *count) : NAN;
+    return !*count ? NAN : which == NEES ? sum / *count : sqrt(sum / *count);
+}
+
+static void print_nees(const tune_job *job, int test)
+{
+    int count;
+    const double before = pooled(job, test, job->result.before, NEES, &count),
+                 after = pooled(job, test, job->result.after, NEES, &count);
+    if (count)
+        cli_row("", "NEES %.3g -> %.3g per coordinate, mean over %d log%s: 1 if the covariances are right", before,
+                after, count, CLI_S(count));
 }
 
 static void print_accuracy(const tune_job *job, int test)
@@ -125,13 +142,16 @@ static void print_accuracy(const tune_job *job, int test)
         lost[1] += r->after[i].end != CT_TUNE_DONE;
     }
     if (!logs) return;
-    const double before = pooled(job, test, r->before, 0, &count), after = pooled(job, test, r->after, 0, &count);
-    const double a = pooled(job, test, r->before, 1, &angles), b = pooled(job, test, r->after, 1, &angles);
+    const double before = pooled(job, test, r->before, TRANSLATION, &count),
+                 after = pooled(job, test, r->after, TRANSLATION, &count);
+    const double a = pooled(job, test, r->before, ROTATION, &angles),
+                 b = pooled(job, test, r->after, ROTATION, &angles);
     if (angles && a > 0)
         snprintf(rotation, sizeof rotation, ", %.4g -> %.4g deg (%.3f)", a * 180 / acos(-1), b * 180 / acos(-1), b / a);
     if (count)
         cli_row(test ? "test logs" : "training", "%.4g -> %.4g m (%.3f)%s, root mean square over %d log%s", before,
                 after, after / before, rotation, count, CLI_S(count));
+    print_nees(job, test);
     if (lost[0] + lost[1] && r->stop != CT_TUNE_STOP_CANCELLED) /* else some were not run */
         cli_row("", "%d of %d logs failed before, %d after", lost[0], logs, lost[1]);
 }
@@ -162,7 +182,7 @@ static void print_runs(const tune_job *job)
     char time[24], cached[64] = "", noise[64] = "";
     if (r->cached) snprintf(cached, sizeof cached, ", %lld of them from the journal", (long long)r->cached);
     if (r->noise > 0) snprintf(noise, sizeof noise, "; runs differ by %.2g %% of the loss", 100 * r->noise);
-    cli_row("runs", "%lld at %lld points%s, %s%s", (long long)r->runs, (long long)r->points, cached,
+    cli_row("runs", "%lld at %lld point%s%s, %s%s", (long long)r->runs, (long long)r->points, CLI_S(r->points), cached,
             cli_format_time(r->seconds, time), noise);
     print_failures(job);
 }

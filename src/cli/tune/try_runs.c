@@ -52,19 +52,21 @@ static void print_table(const tune_job *job, const ct_tune_outcome outcome[])
 {
     const ct_tune_problem *p = job->problem;
     const double degrees = 180 / acos(-1);
-    int width = 3;
+    int width = 3, nees = 0;
+    for (int32_t i = 0; i < p->logs; i++) nees = nees || isfinite(outcome[i].nees);
     for (int32_t i = 0; i < p->logs; i++)
         width = (int)strlen(p->log[i].name) > width ? (int)strlen(p->log[i].name) : width;
-    printf("%-*s %-5s %-12s %8s %6s %9s %9s %9s %9s %8s\n", width, "log", "part", "end", "poses", "lost", "APE m",
-           "APE deg", "RPE m", "RPE deg", "s");
+    printf("%-*s %-5s %-12s %8s %6s %9s %9s %9s %9s%s %8s\n", width, "log", "part", "end", "poses", "lost", "APE m",
+           "APE deg", "RPE m", "RPE deg", nees ? "      NEES" : "", "s");
     for (int32_t i = 0; i < p->logs; i++) {
         const ct_tune_outcome *o = &outcome[i];
-        char cell[4][24];
-        printf("%-*s %-5s %-12s %8lld %6lld %9s %9s %9s %9s %8.3g\n", width, p->log[i].name,
+        char cell[5][24], column[32] = "";
+        if (nees) snprintf(column, sizeof column, " %9s", number(o->nees, "%.4g", cell[4]));
+        printf("%-*s %-5s %-12s %8lld %6lld %9s %9s %9s %9s%s %8.3g\n", width, p->log[i].name,
                p->log[i].test ? "test" : "train", ct_tune_end_name(o->end), (long long)o->poses, (long long)o->lost,
                number(o->translation, "%.4g", cell[0]), number(o->rotation * degrees, "%.4g", cell[1]),
                number(o->rpe_translation, "%.4g", cell[2]), number(o->rpe_rotation * degrees, "%.4g", cell[3]),
-               o->seconds);
+               column, o->seconds);
     }
 }
 
