@@ -247,8 +247,9 @@ static void print_faults(const request *q)
                  {"10 % of runs crash", {0, 0.1, 0, 3}},
                  {"six digits", {0, 0, 6, 4}},
                  {"all of them", {0.05, 0.1, 6, 5}}};
-    printf("\nNoise, crashes, rounded output; starts ten times off: dfgn. Noise is of the loss over all training logs, at "
-           "the start.\n\n| data | estimator | noise | runs | within 3 %% | within 5 %% | worst |\n|---|---|---:|---:|---:|---:|---:|\n");
+    printf("\nNoise, crashes, rounded output; starts ten times off: dfgn. Noise: of the loss of all logs at the "
+           "start.\n\n| data | estimator | noise | runs | within 3 %% | within 5 %% | worst |\n"
+           "|---|---|---:|---:|---:|---:|---:|\n");
     for (int d = 0; d < DATASETS; d++)
         for (size_t k = 0; k < sizeof FAULT / sizeof *FAULT && listed(q->data, DATA[d]); k++) {
             int m;
