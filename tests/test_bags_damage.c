@@ -13,6 +13,8 @@ static void save(const bw *b, size_t n, const char *name)
     bw_save(b, n, path);
 }
 
+static int64_t damage; /* that the last source said */
+
 /* All records of /odom: their number, -1 if reading fails. Stamps must be those of the first ones. */
 static int read_all(ct_err *err)
 {
@@ -34,6 +36,7 @@ static int read_all(ct_err *err)
             k++;
         }
     }
+    damage = ct_source_count(s).damaged;
     ct_source_free(s);
     return k;
 }
@@ -84,10 +87,12 @@ static void test_cut_mcap_gives_its_whole_records(void)
         save(&b, whole - 3, "cut.mcap"); /* within the last record before DataEnd */
         CHECK_OK(ct_bag_read(path, &bag, &err), err);
         CHECK(bag && bag->damaged > 0 && (way || bag->messages == run.messages - 1));
+        CHECK(read_all(&err) >= 0 && bag && damage == bag->damaged); /* an import says so */
         ct_bag_free(bag);
         save(&b, whole, "cut.mcap");
         CHECK_OK(ct_bag_read(path, &bag, &err), err);
         CHECK(bag && bag->damaged == 0 && bag->messages == run.messages);
+        CHECK(read_all(&err) >= 0 && damage == 0);
         ct_bag_free(bag);
         free(b.b);
     }

@@ -423,6 +423,10 @@ typedef enum {
       "{subjects}: its stamps run from {first:.3f} to {last:.3f} s, those of the odometry from {begin:.3f} to "        \
       "{end:.3f} s. They have no time in common.",                                                                     \
       "first", "last", "begin", "end")                                                                                 \
+    X(CT_FINDING_FILE_CUT_SHORT, "file_cut_short", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                 \
+      "{+subjects}: {-subjects} was cut short: {bytes:.0f} bytes at its end are no whole record. What is before them " \
+      "is used.",                                                                                                      \
+      "bytes")                                                                                                         \
     X(CT_FINDING_RECORDS_UNORDERED, "records_unordered", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                           \
       "{+subjects}: {count:.0f} records have an earlier stamp than a record before them, first {-subjects}. They are " \
       "used in the order of their stamps.",                                                                            \

@@ -134,6 +134,7 @@ typedef struct {
     int64_t left_out;    /* by `where`                        */
     int64_t no_stamp;    /* left out: their stamp is missing  */
     int64_t bytes, size; /* read so far, of all; size 0: unknown */
+    int64_t damaged;     /* bytes at the end of a bag that are no whole record: it was cut short */
 } ct_source_counts;
 
 ct_source_counts ct_source_count(const ct_source *source);

@@ -38,7 +38,8 @@
 
 #include <covtune/doctor.h>
 
-#define CT__SAMPLES_LEAST 40 /* of a sensor with fewer nothing is said */
+#define CT__SAMPLES_LEAST 40   /* of a sensor with fewer nothing is said */
+#define CT__DRIFT_MOST    0.05 /* s a second: no clock is that bad       */
 
 /* ---- Data ------------------------------------------------------------------------------------ */
 

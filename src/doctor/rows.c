@@ -287,7 +287,7 @@ void ct__fault_step(const ct__sensor *s, const double *step, ct__fault *f)
         const int i = s->param[j].row;
         switch (s->param[j].kind) {
         case CT__FAULT_DELAY: f->delay += step[j]; break;
-        case CT__FAULT_DRIFT: f->drift += step[j]; break;
+        case CT__FAULT_DRIFT: f->drift = fmax(-CT__DRIFT_MOST, fmin(CT__DRIFT_MOST, f->drift + step[j])); break;
         case CT__FAULT_BIAS: f->bias[i] += step[j]; break;
         case CT__FAULT_SCALE: f->scale[i] = fmax(0.05 * f->scale[i], f->scale[i] + step[j]); break;
         case CT__FAULT_MOUNT: f->mount[i] += step[j]; break;

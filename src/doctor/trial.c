@@ -72,10 +72,12 @@ static double state_step(const ct__trial *t)
 }
 
 /* Is the delay one that the errors really have? Derivatives hold for a few steps. A larger delay must be better than
- * others, each applied exactly. Where headings are an estimate, they follow the odometry: none beyond is believed. */
+ * others, each applied exactly. Where headings are an estimate, they follow the odometry: none beyond is believed. No
+ * clock drifts by CT__DRIFT_MOST: values of that sensor have nothing to do with the truth. */
 int ct__delay_holds(const ct__trial *t, const ct__fault *f)
 {
     static const double other[] = {-1, 0, 0.25, 0.5, 0.75, 1.25, 1.5, 2};
+    if (fabs(f->drift) >= CT__DRIFT_MOST) return 0;
     if (fabs(f->delay) <= STEPS_NEAR * state_step(t)) return 1;
     if (t->s->estimated) return 0;
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {

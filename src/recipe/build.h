@@ -460,6 +460,8 @@ ct_status ct__sink_put(ct__import *imp, ct_sequence *seq);
 typedef struct {
     char    where[256];      /* place of the first record whose stamp is not after those before it */
     int64_t unordered;       /* records that were put in order */
+    int64_t damaged;         /* bytes at the end of files that were cut short, and the first of them */
+    char    damaged_in[256];
     int64_t missing;         /* recordings without files of it, and the first of them */
     char    missing_in[128];
     int64_t gaps;

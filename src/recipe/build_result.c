@@ -105,6 +105,10 @@ static ct_status findings_of(ct__import *imp, int32_t i)
                                  100 * (double)n->dropped[CT_DROP_STAMP] / (double)n->records};
         CT_TRY(find_one(imp, CT_FINDING_STAMPS_REPEATED, 2, value, i, seen->where));
     }
+    if (seen->damaged) {
+        const double value[1] = {(double)seen->damaged};
+        CT_TRY(find_one(imp, CT_FINDING_FILE_CUT_SHORT, 1, value, i, seen->damaged_in));
+    }
     if (seen->unordered) {
         const double value[1] = {(double)seen->unordered};
         CT_TRY(find_one(imp, CT_FINDING_RECORDS_UNORDERED, 1, value, i, seen->where));

@@ -61,6 +61,15 @@ ct_status ct__streams_make(ct__import *imp)
     return CT_OK;
 }
 
+/* Remember a bag that was cut short, once for each sensor. */
+static void note_damage(ct__import *imp, const ct__stream *s, const ct__channel *c, int64_t bytes)
+{
+    ct__seen   *seen = &imp->seen[c->number];
+    const char *path = imp->plan.source[s->source].file[s->file[s->at]];
+    if (!seen->damaged) snprintf(seen->damaged_in, sizeof seen->damaged_in, "%s", path);
+    seen->damaged += bytes;
+}
+
 /* The condition of the source leaves out the same records for each of its channels. */
 static void close_file(ct__import *imp, ct__stream *s)
 {
@@ -71,6 +80,7 @@ static void close_file(ct__import *imp, ct__stream *s)
         ct__channel_drop(imp, c, CT_DROP_CONDITION, n.left_out);
         ct__channel_drop(imp, c, CT_DROP_MISSING, n.no_stamp);
         imp->result.count[c->number].records += n.left_out + n.no_stamp;
+        if (n.damaged) note_damage(imp, s, c, n.damaged);
     }
     ct_source_free(s->open);
     s->open = NULL;

@@ -351,6 +351,8 @@ static ct_status reader_next(void *user, const ct__value **value, int64_t *line,
     return CT_OK;
 }
 
+static int64_t reader_damaged(const void *user) { return ((const reader *)user)->bag->damaged; }
+
 static void reader_progress(const void *user, int64_t *bytes, int64_t *size)
 {
     const reader *r = user;
@@ -370,4 +372,5 @@ const ct__reader_ops ct__bag_reader = {
     .next = reader_next,
     .where = reader_where,
     .progress = reader_progress,
+    .damaged = reader_damaged,
 };

@@ -418,6 +418,7 @@ ct_source_counts ct_source_count(const ct_source *s)
 {
     ct_source_counts count = s->count;
     s->ops->progress(s->reader, &count.bytes, &count.size);
+    if (s->ops->damaged) count.damaged = s->ops->damaged(s->reader);
     return count;
 }
 

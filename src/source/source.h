@@ -87,6 +87,7 @@ typedef struct {
     /* "file:line" or "file: /topic, message 17" of the last record. */
     void (*where)(const void *reader, char *buf, size_t size);
     void (*progress)(const void *reader, int64_t *bytes, int64_t *size); /* as in ct_source_counts */
+    int64_t   (*damaged)(const void *reader); /* bytes of a file that was cut short; NULL: none */
 } ct__reader_ops;
 
 /* Row f reads format f; NULL: not in this build (the core says so). Rows may be equal. */
