@@ -89,6 +89,11 @@ typedef struct {
     double    distance;
     double    lambda;        /* lm, newton: initial damping, relative to diag(H); 0: none until a step fails */
     double    radius;        /* dogleg: initial trust radius, in scaled units     */
+    /* Threads for one large graph (1; 0: all processors; at most 64 are used). Their number changes no bit. Graphs that
+     * are solved in less than some ten milliseconds are solved by the caller's thread alone. Linearisation,
+     * factorisation, substitution, errors and steps are shared; ordering and analysis are not. Later calls for this
+     * solver, such as covariances, use as many. */
+    int       threads;
     ct_progress_fn progress; /* may be NULL */
     void          *user;
 } ct_solve_options;
@@ -117,7 +122,8 @@ ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options,
 void      ct_solver_free(ct_solver *solver);
 
 /* Solve from values x (changed in place; fixed variables stay). The outcome is in *result. The status is not CT_OK only
- * if the noise table does not fit the graph. Does not allocate. */
+ * if the noise table does not fit the graph or an option is out of range. Allocates only where a large graph is solved
+ * by more threads than before; without that memory fewer threads share less of the work. */
 ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options,
                         ct_solve_result *result, ct_err *err);
 

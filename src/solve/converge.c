@@ -263,10 +263,13 @@ ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const dou
     *distance = NAN;
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     ct__refresh_noise(solver);
+    ct__team own;
+    ct__sparse_enter(solver->system, &own);
     if (!solver->scalars) *distance = 0;
     else if (undamped_step(&state, &by, &promised)) {
         const double d = ct__decrement(promised), floor = rounding_floor(&state, by);
         *distance = CT_MAX(d, floor);
     }
+    ct__sparse_leave(solver->system, &own);
     return CT_OK;
 }

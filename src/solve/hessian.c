@@ -49,9 +49,12 @@ ct_status ct_solver_hessian(ct_solver *solver, const ct_noise *noise, const doub
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     CT_TRY(refuse_approximate(solver, err));
     ct__refresh_noise(solver);
-    if (!isfinite(ct__linearise_exact(solver, noise, x)))
-        return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
-    return factor_exact(solver, noise, x, err);
+    ct__team own;
+    ct__sparse_enter(solver->system, &own);
+    const int       finite = isfinite(ct__linearise_exact(solver, noise, x));
+    const ct_status status = finite ? factor_exact(solver, noise, x, err) : CT_E_ARGUMENT;
+    ct__sparse_leave(solver->system, &own);
+    return finite ? status : ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
 }
 
 ct_status ct__solver_hessian_here(ct_solver *solver, const ct_noise *noise, const double *x, ct_err *err)

@@ -51,7 +51,8 @@ ct_solve_options ct_solve_defaults(void)
                               .step = 1e-9,
                               .distance = 1e-6,
                               .lambda = 0,
-                              .radius = 1e8};
+                              .radius = 1e8,
+                              .threads = 1};
 }
 
 /* ---- steps ---- */
@@ -246,7 +247,29 @@ static ct_status check_options(const ct_solve_options *o, ct_err *err)
         return ct_fail(err, CT_E_ARGUMENT, "option radius is %g; dogleg needs a positive one", o->radius);
     if ((unsigned)o->method >= CT_METHOD_COUNT)
         return ct_fail(err, CT_E_ARGUMENT, "there is no method %d", (int)o->method);
+    if (o->threads < 0)
+        return ct_fail(err, CT_E_ARGUMENT, "option threads is %d; it must be 1 or more, or 0 for all processors",
+                       o->threads);
     return CT_OK;
+}
+
+static void run_method(ct__solve_state *state)
+{
+    ct_solver       *solver = state->solver;
+    ct_solve_result *result = state->result;
+    const int        exact = state->options->method == CT_NEWTON && !solver->approximate;
+    state->error = exact ? ct__solve_linearise_exact(state, state->x) : ct__solve_linearise(state, state->x);
+    result->initial_error = state->error;
+    if (!ct__solve_not_finite(state) && !solver->scalars) ct__solve_stop(state, CT_STOP_GRADIENT);
+    else if (result->stop == CT_STOP_NONE && !ct__solve_report(state, 1, 0, 0)) switch (state->options->method) {
+        case CT_GAUSS_NEWTON: ct__gauss_newton(state); break;
+        case CT_DOGLEG: ct__dogleg(state); break;
+        case CT_NEWTON: ct__newton(state); break;
+        default: ct__levenberg_marquardt(state); break;
+        }
+    if (ct__is_rounding_limited(state)) state->unproven = 1;
+    if (state->unproven && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__reach_minimum(state);
+    if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__polish(state);
 }
 
 ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, const ct_solve_options *options,
@@ -272,18 +295,11 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
         memcpy(solver->trial, x, (size_t)solver->graph->size * sizeof *x); /* so that fixed variables are in both */
         memcpy(solver->start, x, (size_t)solver->graph->size * sizeof *x);
     }
-    const int exact = state.options->method == CT_NEWTON && !solver->approximate;
-    state.error = result->initial_error = exact ? ct__solve_linearise_exact(&state, x) : ct__solve_linearise(&state, x);
-    if (!ct__solve_not_finite(&state) && !solver->scalars) ct__solve_stop(&state, CT_STOP_GRADIENT);
-    else if (result->stop == CT_STOP_NONE && !ct__solve_report(&state, 1, 0, 0)) switch (state.options->method) {
-        case CT_GAUSS_NEWTON: ct__gauss_newton(&state); break;
-        case CT_DOGLEG: ct__dogleg(&state); break;
-        case CT_NEWTON: ct__newton(&state); break;
-        default: ct__levenberg_marquardt(&state); break;
-        }
-    if (ct__is_rounding_limited(&state)) state.unproven = 1;
-    if (state.unproven && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__reach_minimum(&state);
-    if (solver->approximate && (ct_stop_converged(result->stop) || result->stop == CT_STOP_STUCK)) ct__polish(&state);
+    ct__team own;
+    ct__share_work(solver, state.options->threads);
+    ct__sparse_enter(solver->system, &own);
+    run_method(&state);
+    ct__sparse_leave(solver->system, &own);
     result->final_error = state.error;
     result->undetermined = solver->undetermined_count;
     result->seconds = ct_now_s() - state.start_s;
@@ -295,10 +311,14 @@ ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const do
     char text[256];
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     ct__refresh_noise(solver);
-    if (!isfinite(ct__linearise(solver, noise, x)))
-        return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
-    ct_sparse_factor(solver->system, 0, NULL);
-    if (ct__find_undetermined(solver, noise, x))
+    ct__team own;
+    ct__sparse_enter(solver->system, &own);
+    const int finite = isfinite(ct__linearise(solver, noise, x));
+    if (finite) ct_sparse_factor(solver->system, 0, NULL);
+    const int32_t undetermined = finite ? ct__find_undetermined(solver, noise, x) : 0;
+    ct__sparse_leave(solver->system, &own);
+    if (!finite) return ct_fail(err, CT_E_ARGUMENT, "the error at these values is not finite");
+    if (undetermined)
         return ct_fail(err, CT_E_SINGULAR, "%s", ct_solver_undetermined_text(solver, text, sizeof text));
     solver->ready = 1;
     return CT_OK;

@@ -19,6 +19,7 @@
 
 #define BLOCK_MAX (CT_ROWS_MAX * CT_DIM_MAX)
 #define SIDE_MAX  (CT_ARITY_MAX * CT_DIM_MAX)
+#define RETRACTED 2048  /* variables a thread retracts at a time */
 #define NO_CURVE  1e-13 /* relative to J'J: curvature below it is rounding of a zero residual */
 
 /* A factor whose covariance is a multiple of its model's. Kept out of the loops: most are not. */
@@ -102,9 +103,14 @@ static int negligible(int rows, int arity, int n, const whitened *at, const doub
     return 1;
 }
 
+static int members_of(const ct_sparse *sp, int64_t edge)
+{
+    return (int)(sp->edge_start[edge + 1] - sp->edge_start[edge]);
+}
+
 /* The second derivatives of one factor, into H. */
 CT_INLINE void add_curvature(ct_solver *solver, const ct__batch *batch, int32_t k, const ct_noise_model *model,
-                             const double *x, int rows, int arity, int d, whitened *at)
+                             const double *x, int rows, int arity, int d, whitened *at, double *terms, uint8_t *curved)
 {
     const ct_factor_ops *ops = batch->ops;
     const ct__item *item = &solver->item[k];
@@ -128,13 +134,14 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct__batch *batch, int32_t 
     const int all = item->moves == (1 << arity) - 1 && !item->cut;
     side = all ? n : keep_some(arity, at, n, K);
     if (solver->system->any_zero_update && negligible(rows, arity, side, at, K)) return;
-    if (all) ct__sparse_add_symmetric(solver->system, item->edge, arity, n, d, K);
-    else ct_sparse_add_symmetric(solver->system, item->edge, K);
+    const int members = all ? arity : members_of(solver->system, item->edge);
+    if (all) ct__sparse_add_symmetric(solver->system, item->edge, arity, n, d, K, terms, curved);
+    else if (side) ct__sparse_add_symmetric(solver->system, item->edge, members, side, 0, K, terms, curved);
 }
 
 /* J'J and J'r of a factor whose edge is pieces of its variables: J's columns are taken apart as those are. */
 static void add_pieces(ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, const int *cols,
-                       double *const J[], const double *r)
+                       double *const J[], const double *r, double *terms)
 {
     const ct_sparse *sp = solver->system;
     const int32_t   *member = sp->member + sp->edge_start[item->edge];
@@ -152,7 +159,7 @@ static void add_pieces(ct_solver *solver, const ct_factor_ops *ops, const ct__it
                 for (int k = 0; k < width; k++) *at++ = J[i][row * cols[i] + c + k];
         }
     }
-    ct__sparse_add(solver->system, item->edge, parts, ops->rows, 0, part, r);
+    ct__sparse_add(solver->system, item->edge, parts, ops->rows, 0, part, r, terms);
 }
 
 /* Where a model depends on one coordinate of each variable: which. 0 if it does not. */
@@ -166,81 +173,118 @@ static int single_coordinates(const ct_factor_ops *ops, int coordinate[CT_ARITY_
     return 1;
 }
 
-/* A batch of a model of `rows` rows on `arity` variables. d > 0: all have that dimension, and with constants passed
- * everything but the model's own code is unrolled here. Returns the sum of errors. */
+/* Items first .. end - 1 of a batch, or of its list, of a model of `rows` rows on `arity` variables. d > 0: all have
+ * that dimension, and with constants passed everything but the model's own code is unrolled here. Returns the sum of
+ * errors; group: several threads do this for groups of items (share.c), each item's error and terms are kept apart. */
 CT_INLINE double linearise_batch(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
-                                 int exact, int rows, int arity, int d)
+                                 int exact, int rows, int arity, int d, const ct__group *group)
 {
     const ct_factor_ops *ops = batch->ops;
     int                  cols[CT_ARITY_MAX], coordinate[CT_ARITY_MAX];
     double               error = 0;
+    uint8_t             *curved = group ? group->curved : &solver->system->curved;
     const int            single = rows == 1 && single_coordinates(ops, coordinate);
     for (int i = 0; i < arity; i++) cols[i] = d ? d : ct_kind_dim(ops->kind[i]);
-    for (int32_t k = batch->first; k < batch->end; k++) {
+    for (int32_t at = group ? group->first : batch->first; at < (group ? group->end : batch->end); at++) {
+        const int32_t         k = group ? group->list[at] : at;
         const ct__item       *item = &solver->item[k];
         const ct_noise_model *model = ct_noise_get(noise, item->noise);
         double                r[CT_ROWS_MAX], space[CT_ARITY_MAX * BLOCK_MAX], *J[CT_ARITY_MAX], d2, w;
+        double               *terms = group && item->moves ? ct__terms_of(solver->share, item->edge) : NULL;
         evaluate(solver, batch, arity, k, x, r, J, space);
-        error += ct__whiten_weighed(model, rows, r, arity, J, cols, &d2, &w);
+        const double own = ct__whiten_weighed(model, rows, r, arity, J, cols, &d2, &w);
+        if (group) solver->share->error[k] = own;
+        else error += own;
         if (exact && item->moves && d2 > 0)
             add_curvature(solver, batch, k, model, x, rows, arity, d,
-                          &(whitened){.r = r, .J = (const double *const *)J, .cols = cols, .d2 = d2, .w = w});
+                          &(whitened){.r = r, .J = (const double *const *)J, .cols = cols, .d2 = d2, .w = w}, terms,
+                          curved);
         const int all = item->moves == (1 << arity) - 1;
         if (item->cut && single && all) {
             for (int i = 0; i < arity; i++) J[i] += coordinate[i];
-            ct__sparse_add(solver->system, item->edge, arity, 1, 1, (const double *const *)J, r);
-        } else if (item->cut) add_pieces(solver, ops, item, cols, J, r);
-        else if (all) ct__sparse_add(solver->system, item->edge, arity, rows, d, (const double *const *)J, r);
+            ct__sparse_add(solver->system, item->edge, arity, 1, 1, (const double *const *)J, r, terms);
+        } else if (item->cut) add_pieces(solver, ops, item, cols, J, r, terms);
+        else if (all) ct__sparse_add(solver->system, item->edge, arity, rows, d, (const double *const *)J, r, terms);
         else if (item->moves) {
             int moving = 0;
             for (int i = 0; i < arity; i++)
                 if (J[i]) J[moving++] = J[i];
-            ct_sparse_add(solver->system, item->edge, rows, (const double *const *)J, r);
+            ct__sparse_add(solver->system, item->edge, moving, rows, 0, (const double *const *)J, r, terms);
         }
     }
     return error;
 }
 
-CT_INLINE double linearise_all(ct_solver *solver, const ct_noise *noise, const double *x, int exact)
+/* The dimension of all variables of a model, 0 if they differ. */
+static int common_dimension(const ct_factor_ops *ops)
+{
+    const int d = ct_kind_dim(ops->kind[0]);
+    for (int i = 1; i < ops->arity; i++)
+        if (ct_kind_dim(ops->kind[i]) != d) return 0;
+    return d;
+}
+
+CT_INLINE double linearise_some(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
+                                int exact, const ct__group *group)
+{
+    const ct_factor_ops *ops = batch->ops;
+    const int            d = common_dimension(ops);
+#define SHAPE(r, a, k)                                                                                                 \
+    if (ops->rows == r && ops->arity == a && d == k)                                                                   \
+    return linearise_batch(solver, batch, noise, x, exact, r, a, k, group)
+    SHAPE(3, 1, 3);
+    SHAPE(3, 2, 3);
+    SHAPE(6, 1, 6);
+    SHAPE(6, 2, 6);
+    SHAPE(1, 4, 3);
+#undef SHAPE
+    return linearise_batch(solver, batch, noise, x, exact, ops->rows, ops->arity, 0, group);
+}
+
+CT_CLONES static double linearise_first(ct_solver *solver, const ct__batch *batch, const ct_noise *noise,
+                                        const double *x, const ct__group *group)
+{
+    return linearise_some(solver, batch, noise, x, 0, group);
+}
+CT_CLONES static double linearise_second(ct_solver *solver, const ct__batch *batch, const ct_noise *noise,
+                                         const double *x, const ct__group *group)
+{
+    return linearise_some(solver, batch, noise, x, 1, group);
+}
+
+double ct__linearise_items(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int exact,
+                           const ct__group *group)
+{
+    return exact ? linearise_second(solver, batch, noise, x, group) : linearise_first(solver, batch, noise, x, group);
+}
+
+static double linearise_all(ct_solver *solver, const ct_noise *noise, const double *x, int exact)
 {
     double error = 0;
-    ct_sparse_clear(solver->system);
     solver->ready = 0;
     solver->exact = exact ? CT_EXACT_ASSEMBLED : CT_EXACT_NOT;
-    for (int32_t b = 0; b < solver->batches; b++) {
-        const ct__batch     *batch = &solver->batch[b];
-        const ct_factor_ops *ops = batch->ops;
-        int                  d = ct_kind_dim(ops->kind[0]); /* of every variable; 0 if they differ */
-        for (int i = 1; i < ops->arity; i++)
-            if (ct_kind_dim(ops->kind[i]) != d) d = 0;
-#define SHAPE(r, a, k)                                                                                                 \
-    if (ops->rows == r && ops->arity == a && d == k) error += linearise_batch(solver, batch, noise, x, exact, r, a, k)
-        SHAPE(3, 1, 3);
-        else SHAPE(3, 2, 3);
-        else SHAPE(6, 1, 6);
-        else SHAPE(6, 2, 6);
-        else SHAPE(1, 4, 3);
-        else error += linearise_batch(solver, batch, noise, x, exact, ops->rows, ops->arity, 0);
-#undef SHAPE
-    }
+    if (ct__is_shared(solver)) return ct__linearise_shared(solver, noise, x, exact);
+    ct_sparse_clear(solver->system);
+    for (int32_t b = 0; b < solver->batches; b++)
+        error += ct__linearise_items(solver, &solver->batch[b], noise, x, exact, NULL);
     return error;
 }
 
-CT_CLONES double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
+double ct__linearise(ct_solver *solver, const ct_noise *noise, const double *x)
 {
     return linearise_all(solver, noise, x, 0);
 }
-CT_CLONES double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x)
+double ct__linearise_exact(ct_solver *solver, const ct_noise *noise, const double *x)
 {
     return linearise_all(solver, noise, x, 1);
 }
 
-/* The same for the error alone. */
+/* The same for the error alone, of items first .. end - 1; their sum, or each for itself into `each`. */
 CT_INLINE double error_batch(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
-                             int rows, int arity)
+                             int rows, int arity, int32_t first, int32_t end, double *each)
 {
     double error = 0;
-    for (int32_t k = batch->first; k < batch->end; k++) {
+    for (int32_t k = first; k < end; k++) {
         const ct__item *item = &solver->item[k];
         const double   *arg[CT_ARITY_MAX];
         double          r[CT_ROWS_MAX];
@@ -248,22 +292,35 @@ CT_INLINE double error_batch(const ct_solver *solver, const ct__batch *batch, co
         if (batch->many) ct__many_eval(solver, batch, k, x, r, NULL);
         else batch->ops->eval(item->z, item->context, arg, r, NULL);
         if (item->multiplied) divide(solver, batch->ops, item, r, NULL);
-        error += ct__whiten(ct_noise_get(noise, item->noise), rows, r, 0, NULL, NULL);
+        const double own = ct__whiten(ct_noise_get(noise, item->noise), rows, r, 0, NULL, NULL);
+        if (each) each[k] = own;
+        else error += own;
     }
     return error;
+}
+
+CT_INLINE double error_some(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
+                            int32_t first, int32_t end, double *each)
+{
+    const ct_factor_ops *ops = batch->ops;
+    if (ops->rows == 3 && ops->arity == 2) return error_batch(solver, batch, noise, x, 3, 2, first, end, each);
+    if (ops->rows == 6 && ops->arity == 2) return error_batch(solver, batch, noise, x, 6, 2, first, end, each);
+    return error_batch(solver, batch, noise, x, ops->rows, ops->arity, first, end, each);
 }
 
 double ct__error(const ct_solver *solver, const ct_noise *noise, const double *x)
 {
     double error = 0;
-    for (int32_t b = 0; b < solver->batches; b++) {
-        const ct__batch     *batch = &solver->batch[b];
-        const ct_factor_ops *ops = batch->ops;
-        if (ops->rows == 3 && ops->arity == 2) error += error_batch(solver, batch, noise, x, 3, 2);
-        else if (ops->rows == 6 && ops->arity == 2) error += error_batch(solver, batch, noise, x, 6, 2);
-        else error += error_batch(solver, batch, noise, x, ops->rows, ops->arity);
-    }
+    if (ct__is_shared(solver)) return ct__error_shared(solver, noise, x);
+    for (int32_t b = 0; b < solver->batches; b++)
+        error += error_some(solver, &solver->batch[b], noise, x, solver->batch[b].first, solver->batch[b].end, NULL);
     return error;
+}
+
+void ct__error_range(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
+                     int32_t first, int32_t end, double *each)
+{
+    error_some(solver, batch, noise, x, first, end, each);
 }
 
 /* Whether z moves any of a factor's variables; where each one's entries of z begin, into column. */
@@ -345,14 +402,28 @@ void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const 
     for (int32_t i = 0; i < solver->scalars; i++) g[i] += low[i];
 }
 
-void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y)
+typedef struct {
+    const ct_solver *solver;
+    const double    *x, *dx;
+    double           alpha, *y;
+} move;
+
+static void retract_range(void *user, int64_t first, int64_t end)
 {
-    const ct_graph *graph = solver->graph;
-    for (int32_t b = 0; b < solver->blocks; b++) {
+    const move      *m = user;
+    const ct_solver *solver = m->solver;
+    const ct_graph  *graph = solver->graph;
+    for (int32_t b = (int32_t)first; b < (int32_t)end; b++) {
         const int32_t v = solver->variable_of[b];
         const ct_kind kind = graph->kind[v];
         double        step[CT_DIM_MAX];
-        for (int i = 0; i < ct_kind_dim(kind); i++) step[i] = alpha * dx[solver->column[b] + i];
-        ct_kind_retract(kind, x + graph->offset[v], step, y + graph->offset[v]);
+        for (int i = 0; i < ct_kind_dim(kind); i++) step[i] = m->alpha * m->dx[solver->column[b] + i];
+        ct_kind_retract(kind, m->x + graph->offset[v], step, m->y + graph->offset[v]);
     }
+}
+
+void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y)
+{
+    move m = {.solver = solver, .x = x, .dx = dx, .alpha = alpha, .y = y};
+    ct__team_ranges(solver->system->team, solver->blocks, RETRACTED, retract_range, &m);
 }

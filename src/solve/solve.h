@@ -3,6 +3,7 @@
 #define CT_SOLVE_PRIVATE_H
 
 #include "base/base.h"
+#include "base/team.h"
 
 #include <covtune/solve.h>
 
@@ -27,6 +28,28 @@ typedef struct {
     ct__many            *many; /* results of a model that evaluates all items at once (many.h); NULL: it does not */
 } ct__batch;
 
+/* share.c: what several threads need to linearise one graph. A group is the items of consecutive fronts: no other item
+ * adds to their blocks of H. What is added to g and to the diagonal is kept for each item, and added up at the end. */
+typedef struct {
+    int32_t   groups;
+    int32_t  *first_front;  /* per group (+1)                                              */
+    int32_t  *first_item;   /* per group (+1), into list                                   */
+    int32_t  *list;         /* items, group by group, ascending                            */
+    uint8_t  *curved;       /* per group: a symmetric matrix was added                     */
+    double   *error;        /* per item                                                    */
+    double   *terms;        /* per edge and member: CT_TERMS times its scalars             */
+    int64_t  *terms_start;  /* per edge (+1)                                               */
+    int64_t  *term;         /* per block of the system and edge with it: its terms         */
+    int64_t  *term_start;   /* per block (+1), into term                                   */
+} ct__share;
+
+/* Some items of a batch: list[first .. end). */
+typedef struct {
+    const int32_t *list;
+    int32_t        first, end;
+    uint8_t       *curved;
+} ct__group;
+
 struct ct_solver {
     const ct_graph *graph;
     ct_sparse      *system;
@@ -50,6 +73,7 @@ struct ct_solver {
     int32_t         undetermined_count;
     int             ready;       /* the undamped system is factored           */
     int             exact;       /* CT_EXACT_*: what the system holds         */
+    ct__share      *share;       /* NULL: one thread so far                   */
 };
 
 enum {
@@ -133,6 +157,29 @@ double ct__response(const ct_solver *solver, const ct_noise *noise, const double
  * room for as many. */
 void ct__gradient_refined(const ct_solver *solver, const ct_noise *noise, const double *x, double *g, double *low,
                           double *square);
+/* Parts of the above: a batch, or a group of its items. */
+double ct__linearise_items(ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x, int exact,
+                           const ct__group *group);
+void ct__error_range(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
+                     int32_t first, int32_t end, double *each);
+
+/* share.c. Prepares for so many threads (0: all processors), where they pay, and remembers them for later calls.
+ * Without the memory for it, or with models that evaluate all their factors in one call, less is shared; the bits are
+ * the same. */
+void ct__share_work(ct_solver *solver, int threads);
+void ct__share_free(ct__share *share);
+/* Whether threads linearise now: there is a team, and what it needs. */
+int    ct__is_shared(const ct_solver *solver);
+double ct__linearise_shared(ct_solver *solver, const ct_noise *noise, const double *x, int exact);
+double ct__error_shared(const ct_solver *solver, const ct_noise *noise, const double *x);
+/* Where the terms of an edge are kept; they are zeroed. */
+static inline double *ct__terms_of(const ct__share *share, int64_t edge)
+{
+    double *terms = share->terms + share->terms_start[edge];
+    memset(terms, 0, (size_t)(share->terms_start[edge + 1] - share->terms_start[edge]) * sizeof *terms);
+    return terms;
+}
+
 /* y = x o Exp(alpha dx) on every estimated variable; fixed ones are left as they are in y. */
 void ct__retract(const ct_solver *solver, const double *x, double alpha, const double *dx, double *y);
 

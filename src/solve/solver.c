@@ -213,6 +213,7 @@ void ct_solver_free(ct_solver *s)
 {
     if (!s) return;
     ct_sparse_free(s->system);
+    ct__share_free(s->share);
     for (int32_t b = 0; b < s->batches; b++) ct__many_free(s->batch[b].many);
     void *const owned[] = {s->block_of,  s->variable_of, s->column, s->piece,  s->undetermined, s->item,
                            s->factor_of, s->batch,       s->trial,  s->start,  s->aside, s->dx,

@@ -49,18 +49,25 @@ CT_INLINE void ct__add_product_six(const double *A, const double *B, double *C, 
     }
 }
 
-/* d > 0: every member has that dimension; 0: look them up. */
+/* What an edge adds to g and to the diagonal of H, where threads keep it apart until all are done: for each member g,
+ * the diagonal of J'J, the diagonal of K. */
+#define CT_TERMS 3
+
+/* d > 0: every member has that dimension; 0: look them up. terms: where to keep what is added to g and the diagonal,
+ * zero before; NULL: it is added. */
 CT_INLINE void ct__sparse_add(ct_sparse *sp, int64_t edge, int members, int rows, int d, const double *const J[],
-                              const double *r)
+                              const double *r, double *terms)
 {
     const int32_t *member = sp->member + sp->edge_start[edge];
     const int64_t *slot = sp->slot + sp->slot_start[edge];
     for (int a = 0; a < members; a++) {
         const int m = d ? d : sp->dim[member[a]];
-        ct__add_product(rows, m, 1, J[a], r, sp->g + sp->column[member[a]]);
-        if (d == 6 && rows == 6)
-            ct__add_product_six(J[a], J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
-        else ct__add_square(rows, m, J[a], sp->h + (*slot++ >> 1), sp->diagonal + sp->column[member[a]]);
+        double   *g = terms ? terms : sp->g + sp->column[member[a]];
+        double   *diagonal = terms ? terms + m : sp->diagonal + sp->column[member[a]];
+        if (terms) terms += CT_TERMS * m;
+        ct__add_product(rows, m, 1, J[a], r, g);
+        if (d == 6 && rows == 6) ct__add_product_six(J[a], J[a], sp->h + (*slot++ >> 1), diagonal);
+        else ct__add_square(rows, m, J[a], sp->h + (*slot++ >> 1), diagonal);
         for (int b = a + 1; b < members; b++, slot++) {
             const int n = d ? d : sp->dim[member[b]];
             if (d == 6 && rows == 6)
@@ -80,15 +87,18 @@ CT_INLINE ct__front *ct__edge_front(const ct_sparse *sp, int64_t edge, int membe
     return &sp->front[sp->front_of[first]];
 }
 
-/* H += K, n x n over the members; d as above. */
-CT_INLINE void ct__sparse_add_symmetric(ct_sparse *sp, int64_t edge, int members, int n, int d, const double *K)
+/* H += K, n x n over the members; d and terms as above. *curved is set. */
+CT_INLINE void ct__sparse_add_symmetric(ct_sparse *sp, int64_t edge, int members, int n, int d, const double *K,
+                                        double *terms, uint8_t *curved)
 {
     const int32_t *member = sp->member + sp->edge_start[edge];
     const int64_t *slot = sp->slot + sp->slot_start[edge];
-    ct__edge_front(sp, edge, members)->curved = sp->curved = 1;
+    ct__edge_front(sp, edge, members)->curved = *curved = 1;
     for (int a = 0, row = 0; a < members; a++) {
         const int m = d ? d : sp->dim[member[a]];
-        double   *own = sp->h + (*slot++ >> 1), *diagonal = sp->diagonal + sp->column[member[a]];
+        double   *own = sp->h + (*slot++ >> 1);
+        double   *diagonal = terms ? terms + 2 * m : sp->diagonal + sp->column[member[a]];
+        if (terms) terms += CT_TERMS * m;
         for (int i = 0; i < m; i++) {
             for (int j = i; j < m; j++) own[i * m + j] += K[(row + i) * n + row + j];
             diagonal[i] += K[(row + i) * n + row + i];

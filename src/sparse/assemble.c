@@ -15,7 +15,7 @@ static int has_edge(const ct_sparse *sp, int64_t edge) { return edge >= 0 && edg
 void ct_sparse_add(ct_sparse *sp, int64_t edge, int rows, const double *const J[], const double *r)
 {
     if (!has_edge(sp, edge) || rows < 1) return;
-    ct__sparse_add(sp, edge, (int)(sp->edge_start[edge + 1] - sp->edge_start[edge]), rows, 0, J, r);
+    ct__sparse_add(sp, edge, (int)(sp->edge_start[edge + 1] - sp->edge_start[edge]), rows, 0, J, r, NULL);
 }
 
 void ct_sparse_add_symmetric(ct_sparse *sp, int64_t edge, const double *K)
@@ -24,7 +24,7 @@ void ct_sparse_add_symmetric(ct_sparse *sp, int64_t edge, const double *K)
     const int64_t begin = sp->edge_start[edge], end = sp->edge_start[edge + 1];
     int           n = 0;
     for (int64_t i = begin; i < end; i++) n += sp->dim[sp->member[i]];
-    if (n) ct__sparse_add_symmetric(sp, edge, (int)(end - begin), n, 0, K);
+    if (n) ct__sparse_add_symmetric(sp, edge, (int)(end - begin), n, 0, K, NULL, &sp->curved);
 }
 
 void ct__sparse_negate(ct_sparse *sp)

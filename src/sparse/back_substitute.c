@@ -61,14 +61,38 @@ static void solve_fronts(const ct_sparse *sp, int32_t last, int32_t first, doubl
     }
 }
 
-static void solve_down(const ct_sparse *sp, double *x, int carried, double *xs)
+typedef struct {
+    const ct_sparse *sp;
+    double          *x;
+    int              carried;
+} sweep;
+
+static void solve_part(void *user, int64_t k, int worker)
 {
-    solve_fronts(sp, sp->fronts - 1, 0, x, carried, xs);
+    const sweep    *w = user;
+    const ct__part *part = &w->sp->part[k];
+    solve_fronts(w->sp, part->last, part->first, w->x, w->carried, w->sp->worker[worker].local);
+}
+
+/* All fronts: those above the parts first, then the parts, at once. */
+static void solve_down(ct_sparse *sp, double *x, int carried)
+{
+    sweep    w = {.sp = sp, .x = x, .carried = carried};
+    ct__team own, *team;
+    if (!sp->parts) {
+        solve_fronts(sp, sp->fronts - 1, 0, x, carried, sp->worker[0].local);
+        return;
+    }
+    for (int32_t t = sp->tops - 1; t >= 0; t--)
+        solve_fronts(sp, sp->top[t].front, sp->top[t].front, x, carried, sp->worker[0].local);
+    team = ct__sparse_enter(sp, &own);
+    ct__team_run(team, sp->parts, solve_part, &w);
+    ct__sparse_leave(sp, &own);
 }
 
 void ct_sparse_step(ct_sparse *sp, double *dx)
 {
-    solve_down(sp, sp->work, 1, sp->local);
+    solve_down(sp, sp->work, 1);
     permute(sp, 1, sp->work, dx, 0);
 }
 
@@ -91,7 +115,7 @@ int32_t ct_sparse_weak(ct_sparse *sp, int32_t i, double *z, int *held)
         const int32_t    row = pivot - front->scalar, ld = front->p + front->s + 1;
         memset(x, 0, (size_t)sp->scalars * sizeof *x);
         x[pivot] = sp->panel[front->panel + (int64_t)row * ld + row];
-        solve_fronts(sp, k, first, x, 0, sp->local);
+        solve_fronts(sp, k, first, x, 0, sp->worker[0].local);
         permute(sp, 1, x, z, 0);
     }
     int32_t low = 0, high = sp->blocks - 1; /* the position whose scalars hold the pivot */
@@ -134,7 +158,7 @@ void ct__sparse_solve_one(ct_sparse *sp, double *v, double *y)
 {
     permute(sp, 1, v, y, 1);
     for (int32_t f = 0; f < sp->fronts; f++) ct__front_up(sp, &sp->front[f], y, 1);
-    solve_down(sp, y, 0, sp->local);
+    solve_down(sp, y, 0);
     permute(sp, 1, y, v, 0);
 }
 
@@ -143,7 +167,7 @@ void ct__sparse_draw_one(ct_sparse *sp, double *v, double *y)
     permute(sp, 1, v, y, 1);
     for (int32_t i = 0; i < sp->weak_count; i++)
         if (sp->weak[i] < 0) y[~sp->weak[i]] = 0; /* held there; its R_kk is 1 */
-    solve_down(sp, y, 0, sp->local);
+    solve_down(sp, y, 0);
     permute(sp, 1, y, v, 0);
 }
 
@@ -153,6 +177,6 @@ void ct__sparse_correct(ct_sparse *sp, double *v)
     permute(sp, 1, v, y, 1);
     for (int32_t f = 0; f < sp->fronts; f++) ct__front_up(sp, &sp->front[f], y, 1);
     for (int32_t i = 0; i < sp->weak_count; i++) y[sp->weak[i] < 0 ? ~sp->weak[i] : sp->weak[i]] = 0;
-    solve_down(sp, y, 0, sp->local);
+    solve_down(sp, y, 0);
     permute(sp, 1, y, v, 0);
 }

@@ -1,13 +1,14 @@
 /* factorise.c: the walk up the tree. Each front is filled from H, receives the updates of its
- * children, and is eliminated. */
+ * children, and is eliminated. Parts (partition.c) are walked by several threads at once, the fronts above them one
+ * after the other, each by all threads if it is large. */
 #include "sparse/sparse.h"
 
 /* H's blocks, damping and -g into panel and update; the pivots as they are before any elimination. */
-static void fill(ct_sparse *sp, const ct__front *front, double lambda, const double *scale, int zero_update,
-                 double *original)
+static void fill(ct_sparse *sp, const ct__front *front, const ct__worker *w, double lambda, const double *scale,
+                 int zero_update, double *original)
 {
     const int32_t ld = front->p + front->s + 1;
-    double       *A = sp->panel + front->panel, *U = sp->stack + front->update;
+    double       *A = sp->panel + front->panel, *U = ct__update_of(sp, front, w);
     memset(A, 0, (size_t)front->p * (size_t)ld * sizeof *A);
     if (front->update_fed && !zero_update) memset(U, 0, (size_t)front->s * (size_t)(front->s + 1) * sizeof *U);
     for (int64_t k = front->block; k < front[1].block; k++) {
@@ -72,37 +73,102 @@ void ct__extend_add(const ct__extend *up, const ct__interval *interval, int32_t 
     }
 }
 
-static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child, int child_zero_update,
-                      int zero_update)
+static void add_child(ct_sparse *sp, const ct__front *front, const ct__front *child, const ct__worker *w,
+                      int child_zero_update, int zero_update)
 {
     const ct__extend up = {.A = sp->panel + front->panel,
-                           .U = sp->stack + front->update,
+                           .U = ct__update_of(sp, front, w),
                            .p = front->p,
                            .s = front->s,
                            .rhs_only = child_zero_update,
                            .panel_only = zero_update};
-    ct__extend_add(&up, sp->interval + child->interval, child->intervals, sp->stack + child->update, child->s);
+    ct__extend_add(&up, sp->interval + child->interval, child->intervals, ct__update_of(sp, child, w), child->s);
+}
+
+static void assemble(ct_sparse *sp, const ct__front *front, const ct__worker *w, double lambda, const double *scale,
+                     int zero_update, double *original)
+{
+    fill(sp, front, w, lambda, scale, zero_update, original);
+    double *rhs = ct__update_of(sp, front, w) + front->s;
+    for (int32_t i = 0; zero_update && i < front->s; i++) rhs[(int64_t)i * (front->s + 1)] = 0;
+    for (int32_t c = front->child; c != -1; c = sp->front[c].sibling)
+        add_child(sp, front, &sp->front[c], w, ct__has_zero_update(&sp->front[c]), zero_update);
+}
+
+/* One front, whose children are done. A team shares the work of a large one. */
+static void factor_front(ct_sparse *sp, ct__front *front, ct__worker *w, double lambda, const double *scale,
+                         ct__team *team)
+{
+    front->whole = lambda != 0 || front->curved;
+    for (int32_t c = front->child; c != -1 && sp->curved; c = sp->front[c].sibling)
+        front->whole |= sp->front[c].whole;
+    if (front->planar_chain && ct__planar_chain_factor(sp, front, w, lambda, scale)) return;
+    const int zero_update = ct__has_zero_update(front);
+    if (team && front->p + front->s >= CT_SHARED_FRONT)
+        ct__assemble_shared(sp, front, w, lambda, scale, zero_update, w->local);
+    else assemble(sp, front, w, lambda, scale, zero_update, w->local);
+    ct__front_factor(sp, front, w, zero_update, w->local, team);
+}
+
+typedef struct {
+    ct_sparse    *sp;
+    double        lambda;
+    const double *scale;
+} job;
+
+static void factor_part(void *user, int64_t k, int worker)
+{
+    const job  *j = user;
+    ct__part   *part = &j->sp->part[k];
+    ct__worker *w = &j->sp->worker[worker];
+    w->weak = j->sp->weak + j->sp->front[part->first].scalar;
+    w->weak_count = 0;
+    for (int32_t f = part->first; f <= part->last; f++)
+        factor_front(j->sp, &j->sp->front[f], w, j->lambda, j->scale, NULL);
+    part->weak = w->weak_count;
+}
+
+/* Weak pivots were noted where the scalars of their part or front begin. */
+static void collect_weak(ct_sparse *sp)
+{
+    int32_t total = 0;
+    for (int32_t p = 0, t = 0; p < sp->parts || t < sp->tops;) {
+        const int     is_part = t == sp->tops || (p < sp->parts && sp->part[p].first < sp->top[t].front);
+        const int32_t front = is_part ? sp->part[p].first : sp->top[t].front;
+        const int32_t count = is_part ? sp->part[p++].weak : sp->top[t++].weak;
+        memmove(sp->weak + total, sp->weak + sp->front[front].scalar, (size_t)count * sizeof *sp->weak);
+        total += count;
+    }
+    sp->weak_count = total;
+}
+
+static void factor_parts(job *j)
+{
+    ct_sparse  *sp = j->sp;
+    ct__worker *w = &sp->worker[0];
+    ct__team    own, *team = ct__sparse_enter(sp, &own);
+    ct__team_run(team, sp->parts, factor_part, j);
+    for (int32_t t = 0; t < sp->tops; t++) {
+        ct__front *front = &sp->front[sp->top[t].front];
+        w->weak = sp->weak + front->scalar;
+        w->weak_count = 0;
+        factor_front(sp, front, w, j->lambda, j->scale, team);
+        sp->top[t].weak = w->weak_count;
+    }
+    ct__sparse_leave(sp, &own);
+    collect_weak(sp);
 }
 
 int32_t ct_sparse_factor(ct_sparse *sp, double lambda, const double *scale)
 {
-    sp->weak_count = 0;
+    ct__worker *w = &sp->worker[0];
     sp->lambda = lambda;
-    for (int32_t f = 0; f < sp->fronts; f++) {
-        ct__front *front = &sp->front[f];
-        double    *original = sp->local;
-        front->whole = lambda != 0 || front->curved;
-        for (int32_t c = front->child; c != -1 && sp->curved; c = sp->front[c].sibling)
-            front->whole |= sp->front[c].whole;
-        if (front->planar_chain && ct__planar_chain_factor(sp, front, lambda, scale)) continue;
-        const int zero_update = ct__has_zero_update(front);
-        fill(sp, front, lambda, scale, zero_update, original);
-        if (zero_update)
-            for (int32_t i = 0; i < front->s; i++)
-                sp->stack[front->update + (int64_t)i * (front->s + 1) + front->s] = 0;
-        for (int32_t c = front->child; c != -1; c = sp->front[c].sibling)
-            add_child(sp, front, &sp->front[c], ct__has_zero_update(&sp->front[c]), zero_update);
-        ct__front_factor(sp, front, zero_update, original);
+    if (sp->parts) {
+        factor_parts(&(job){.sp = sp, .lambda = lambda, .scale = scale});
+        return sp->weak_count;
     }
-    return sp->weak_count;
+    w->weak = sp->weak;
+    w->weak_count = 0;
+    for (int32_t f = 0; f < sp->fronts; f++) factor_front(sp, &sp->front[f], w, lambda, scale, NULL);
+    return sp->weak_count = w->weak_count;
 }

@@ -32,31 +32,57 @@ static ct_status place_panels(ct_sparse *sp, ct_err *err)
     return CT_OK;
 }
 
-/* Updates live on two stacks, by parity of depth: a front's own never shares a stack with its
- * children's, so it can be formed while they are read, and both are popped in order. The places
- * are fixed here once; the second stack lies behind the first. */
-static ct_status place_updates(ct_sparse *sp, ct_err *err)
+/* The depth of every front, roots of trees 0. */
+static ct_status find_depths(ct_sparse *sp, int32_t **out, ct_err *err)
 {
-    int32_t *depth = ct__zalloc(sp->fronts, sizeof *depth);
+    int32_t *depth = *out = ct__zalloc(sp->fronts, sizeof *depth);
     if (!depth) return ct__no_memory(err, "fronts", sp->fronts);
     for (int32_t f = sp->fronts - 1; f >= 0; f--) {
         const int32_t up = sp->front[f].parent;
         depth[f] = up < 0 ? 0 : depth[up] + 1;
         sp->height = CT_MAX(sp->height, depth[f] + 1);
     }
+    return CT_OK;
+}
+
+/* Updates of fronts first .. last with this in_part live on two stacks, by parity of depth: a front's own never shares
+ * a stack with its children's, so it can be formed while they are read, and both are popped in order. The places are
+ * fixed here once, from `base` on; the second stack lies behind the first. Returns the end of both. */
+static int64_t place_stacks(ct_sparse *sp, const int32_t *depth, int32_t first, int32_t last, int in_part, int64_t base)
+{
     int64_t top[2] = {0, 0}, peak[2] = {0, 0};
-    for (int32_t f = 0; f < sp->fronts; f++) {
+    for (int32_t f = first; f <= last; f++) {
         ct__front *front = &sp->front[f];
         const int  side = depth[f] & 1;
         for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) /* popped once f is formed */
-            top[!side] -= (int64_t)sp->front[c].s * (sp->front[c].s + 1);
-        front->update = top[side];
+            if (sp->front[c].in_part == in_part && !sp->front[c].part_root)
+                top[!side] -= (int64_t)sp->front[c].s * (sp->front[c].s + 1);
+        if (front->in_part != in_part || front->part_root) continue;
+        front->update = base + top[side];
         top[side] += (int64_t)front->s * (front->s + 1);
         peak[side] = CT_MAX(peak[side], top[side]);
     }
-    for (int32_t f = 0; f < sp->fronts; f++)
-        if (depth[f] & 1) sp->front[f].update += peak[0];
-    sp->stack_size = peak[0] + peak[1];
+    for (int32_t f = first; f <= last; f++)
+        if (depth[f] & 1 && sp->front[f].in_part == in_part && !sp->front[f].part_root)
+            sp->front[f].update += peak[0];
+    return base + peak[0] + peak[1];
+}
+
+/* Updates inside of parts are in the stack of the thread, which the next part uses again. Those of the roots of parts
+ * wait for the fronts above, all at once; behind them are the stacks of those. */
+static ct_status place_updates(ct_sparse *sp, ct_err *err)
+{
+    int32_t *depth;
+    CT_TRY(find_depths(sp, &depth, err));
+    for (int32_t k = 0; k < sp->parts; k++)
+        sp->worker_stack =
+            CT_MAX(sp->worker_stack, place_stacks(sp, depth, sp->part[k].first, sp->part[k].last, 1, 0));
+    for (int32_t f = 0; f < sp->fronts; f++) {
+        if (!sp->front[f].part_root) continue;
+        sp->front[f].update = sp->stack_size;
+        sp->stack_size += (int64_t)sp->front[f].s * (sp->front[f].s + 1);
+    }
+    sp->stack_size = place_stacks(sp, depth, 0, sp->fronts - 1, 0, sp->stack_size);
     free(depth);
     return CT_OK;
 }
@@ -241,6 +267,7 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
 {
     for (int32_t k = 0; k < sp->blocks; k++) sp->scalar[k + 1] = sp->scalar[k] + sp->dim[sp->order[k]];
     CT_TRY(place_panels(sp, err));
+    CT_TRY(ct__partition(sp, err));
     CT_TRY(place_updates(sp, err));
     CT_TRY(place_intervals(sp, err));
     CT_TRY(count_slots(sp, err));
@@ -256,14 +283,12 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     sp->diagonal = ct__zalloc(sp->scalars, sizeof *sp->diagonal);
     sp->inverse = ct__zalloc(sp->scalars, sizeof *sp->inverse);
     sp->work = ct__zalloc(sp->scalars, sizeof *sp->work);
-    sp->local = ct__zalloc(2 * (int64_t)sp->largest + 2, sizeof *sp->local);
-    /* two ranges of columns, each padded to 8 */
-    sp->tiles = ct__zalloc(CT_STRIP * ((int64_t)sp->largest + 17), sizeof *sp->tiles);
     sp->weak = ct__zalloc(sp->scalars, sizeof *sp->weak);
-    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->local ||
-        !sp->tiles || !sp->weak)
+    if (!sp->h || !sp->g || !sp->panel || !sp->stack || !sp->diagonal || !sp->inverse || !sp->work || !sp->weak)
         return ct__no_memory(err, "numbers of the factor", sp->panel_size + sp->stack_size + sp->h_size);
-    sp->bytes = (int64_t)sizeof *sp + 8 * (sp->h_size + sp->panel_size + sp->stack_size + 4 * (int64_t)sp->scalars) +
+    CT_TRY(ct__sparse_workers(sp, 1, err));
+    sp->bytes = (int64_t)sizeof *sp +
+                8 * (sp->h_size + sp->panel_size + sp->stack_size + sp->worker_stack + 4 * (int64_t)sp->scalars) +
                 4 * (int64_t)sp->scalars + 24 * (int64_t)sp->blocks + (int64_t)sizeof(ct__front) * sp->fronts +
                 (int64_t)sizeof(ct__hessian_block) * sp->block_count +
                 (int64_t)(2 * sizeof(ct__interval) + sizeof *sp->separator) * sp->front[sp->fronts].separator +
@@ -364,8 +389,13 @@ void ct_sparse_free(ct_sparse *sp)
     void *const owned[] = {sp->dim,    sp->column,     sp->order,   sp->position, sp->scalar, sp->front_of,
                            sp->front,  sp->separator,  sp->interval,     sp->gather,   sp->block,  sp->edge_start,
                            sp->member, sp->slot_start, sp->slot,    sp->h,        sp->g,      sp->panel,
-                           sp->stack,  sp->diagonal,   sp->inverse, sp->work,     sp->local,  sp->tiles,
-                           sp->weak,   sp->many};
+                           sp->stack,  sp->diagonal,   sp->inverse, sp->work,     sp->weak,   sp->many,
+                           sp->part,   sp->top,        sp->worker};
+    for (int32_t k = 0; k < sp->workers; k++) {
+        free(sp->worker[k].stack);
+        free(sp->worker[k].local);
+        free(sp->worker[k].tiles);
+    }
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(sp);
 }

@@ -22,7 +22,8 @@ int ct__is_planar_chain(const ct_sparse *sp, const ct__front *front)
     return 1;
 }
 
-CT_CLONES int ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, double lambda, const double *scale)
+CT_CLONES int ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, const ct__worker *w, double lambda,
+                                      const double *scale)
 {
     const double *h = sp->h + sp->block[front->block].at; /* aa, ab, bb: 27 numbers in a row */
     const int32_t column = sp->column[sp->order[front->first]];
@@ -35,7 +36,7 @@ CT_CLONES int ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, dou
            a22 = h[8] + damping[2];
     v4     b0 = {h[9], h[10], h[11], -g[0]}, b1 = {h[12], h[13], h[14], -g[1]}, b2 = {h[15], h[16], h[17], -g[2]};
     for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) {
-        const double *u = sp->stack + sp->front[c].update;
+        const double *u = ct__update_of(sp, &sp->front[c], w);
         b0[3] += u[3], b1[3] += u[7], b2[3] += u[11];
         if (ct__has_zero_update(&sp->front[c])) continue;
         a00 += u[0], a01 += u[1], a02 += u[2], a11 += u[5], a12 += u[6], a22 += u[10];
@@ -46,7 +47,7 @@ CT_CLONES int ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, dou
     if (!(a00 > least[0] && c11 > least[1] && c22 > least[2])) return 0;
     b1 -= l01 * b0;
     b2 -= l02 * b0 + l12 * b1;
-    double  *U = sp->stack + front->update;
+    double  *U = ct__update_of(sp, front, w);
     const v4 e0 = i0 * b0, e1 = i1 * b1, e2 = i2 * b2;
     for (int i = 0; i < 3; i++) {
         const v4 own = {h[18 + 3 * i], h[19 + 3 * i], h[20 + 3 * i], 0};

@@ -18,6 +18,7 @@
 #define CT_SPARSE_PRIVATE_H
 
 #include "base/base.h"
+#include "base/team.h"
 
 #include <covtune/sparse.h>
 #include <math.h>
@@ -50,12 +51,35 @@ typedef struct {
     uint8_t curved;                   /* a symmetric matrix was added to one of its edges               */
     uint8_t whole;                    /* in the last factorisation its update was computed in any case  */
     uint8_t planar_chain;             /* one pose above one pose in a chain in the plane: planar_chain.c */
+    uint8_t in_part;                  /* in a part below its roots: the update is in the thread's stack */
+    uint8_t part_root;                /* the root of a subtree of a part                                */
     int64_t separator;                /* its positions: separator[separator ...]          */
     int64_t panel, update;            /* first number of each                             */
     int64_t interval;                 /* its first ct__interval, into the parent          */
     int64_t gather;                   /* its first ct__interval: separator scalars <- eliminated scalars */
     int64_t block;                    /* its first ct__hessian_block, sorted; the next front's follow    */
 } ct__front;
+
+/* Fronts first .. last: whole subtrees, which no other front but those above them depends on (partition.c). */
+typedef struct {
+    int32_t first, last;
+    int32_t weak;                     /* pivots, in the last factorisation                */
+} ct__part;
+
+/* A front above the parts. */
+typedef struct {
+    int32_t front;
+    int32_t weak;
+} ct__top_front;
+
+/* The memory of one thread. */
+typedef struct {
+    double  *stack;                   /* updates inside of parts                          */
+    double  *local;                   /* widest front: gathered separator, pivots         */
+    double  *tiles;                   /* a strip of the widest front, packed              */
+    int32_t *weak;                    /* where weak pivots are noted                      */
+    int32_t  weak_count;
+} ct__worker;
 
 struct ct_sparse {
     /* structure */
@@ -83,13 +107,20 @@ struct ct_sparse {
     double   *g;
     double   *panel;
     int64_t   panel_size;
-    double   *stack;                  /* updates: even depths from the left, odd from the right half */
+    double   *stack;                  /* updates of all fronts but those inside of parts  */
     int64_t   stack_size;
     double   *diagonal;               /* of H, caller's order                             */
     double   *inverse;                /* 1 / R_kk, eliminated order                       */
     double   *work;                   /* scalars: solution in eliminated order            */
-    double   *local;                  /* widest front: gathered separator                 */
-    double   *tiles;                  /* a strip of the widest front, packed              */
+    /* threads */
+    int32_t    parts, tops;           /* 0, 0: too little work to divide                  */
+    ct__part  *part;
+    ct__top_front *top;
+    int32_t    workers;               /* at least 1                                       */
+    ct__worker *worker;
+    int64_t    worker_stack;          /* numbers in the stack of each                     */
+    ct__team  *team;                  /* of the call under way; NULL: one thread          */
+    int        threads;               /* wanted by calls that have no team                */
     int32_t  *weak;                   /* eliminated scalars of weak pivots; ~scalar where held at zero */
     int32_t   weak_count;
     double    lambda;                 /* damping of the last factoring                    */
@@ -119,6 +150,22 @@ ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair,
 /* Places for every number: panels, updates, H, intervals, scatters, slots. */
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
 
+/* partition.c. Divides the fronts into parts and tops, by the operations of their subtrees; 0, 0 if there are few. The
+ * division does not depend on the number of threads, so neither do sums that follow it. */
+ct_status ct__partition(ct_sparse *sp, ct_err *err);
+/* Room for so many threads in sp->worker; fewer if memory is short. At least one after the first call, or an error. */
+ct_status ct__sparse_workers(ct_sparse *sp, int threads, ct_err *err);
+/* A call that may be inside of another one with a team: begins one in `own` if threads are wanted and pay. Returns the
+ * team to use, NULL: none; ct__sparse_leave ends what was begun. */
+ct__team *ct__sparse_enter(ct_sparse *sp, ct__team *own);
+void      ct__sparse_leave(ct_sparse *sp, ct__team *own);
+
+/* Where a front's update is. */
+static inline double *ct__update_of(const ct_sparse *sp, const ct__front *front, const ct__worker *w)
+{
+    return (front->in_part ? w->stack : sp->stack) + front->update;
+}
+
 /* One assembled front as the dense kernels see it: p pivot rows and the s rows that follow them. */
 typedef struct {
     double       *A;        /* the panel, p x (p + s + 1)                                              */
@@ -129,11 +176,13 @@ typedef struct {
     int32_t       scalar;   /* what pivot 0 is called in `weak`                                        */
     int32_t      *weak;     /* room for p more; ~pivot where it is held at zero                        */
     int32_t       weak_count;
+    ct__team     *team;     /* threads for a large front; NULL: the caller's alone                     */
 } ct__dense;
 
 /* Pivots are factored and the update formed, on top of what U holds if keep; U may be NULL: not wanted. Weak pivots
  * are noted. */
 void ct__dense_factor(ct__dense *front, double *U, int keep);
+void ct__dense_factor_large(ct__dense *front, double *U, int keep); /* the same in strips and chunks: front_large.c */
 
 /* 1 / R_kk for pivot k of value a, noting it if it is weak; 0 where it is no longer positive: anything below a few
  * units in the last place of what it was is rounding. */
@@ -171,8 +220,15 @@ static inline void ct__append_interval(ct__interval *list, int32_t *count, int32
 double ct__dot(int32_t n, const double *restrict a, const double *restrict b);
 
 /* The assembled front's pivots are factored and its update formed. `original` holds the pivots as they
- * were before any elimination. Weak pivots are noted. */
-void ct__front_factor(ct_sparse *sp, const ct__front *front, int zero_update, const double *original);
+ * were before any elimination. Weak pivots are noted. team: for a large front; may be NULL. */
+void ct__front_factor(ct_sparse *sp, const ct__front *front, ct__worker *w, int zero_update, const double *original,
+                      ct__team *team);
+
+/* front_assemble.c: fills a large front from H, lambda and -g, and adds its children's updates, by the threads of a
+ * team, rows by rows; the same sums as factorise.c. */
+#define CT_SHARED_FRONT 160 /* rows from which on */
+void ct__assemble_shared(ct_sparse *sp, const ct__front *front, const ct__worker *w, double lambda, const double *scale,
+                         int zero_update, double *original);
 
 /* Whether a front's update is exactly zero as things stand: its rows are used up, undamped, and rows are all its
  * subtree has. */
@@ -199,7 +255,8 @@ void ct__front_up(const ct_sparse *sp, const ct__front *front, double *X, int32_
 /* planar_chain.c: fronts of 3 pivots and 3 separators whose edges and children touch nothing else. planar_chain_factor
  * assembles and factors one; it returns 0, having done nothing, where a pivot is weak. */
 int  ct__is_planar_chain(const ct_sparse *sp, const ct__front *front);
-int  ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, double lambda, const double *scale);
+int  ct__planar_chain_factor(ct_sparse *sp, const ct__front *front, const ct__worker *w, double lambda,
+                             const double *scale);
 void ct__planar_chain_solve(const ct_sparse *sp, const ct__front *front, double *x);
 
 /* marginal_covariance.c. Row of position j in the front's matrix, or -1. */

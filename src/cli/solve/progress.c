@@ -58,6 +58,7 @@ ct_status solve_watched(const cli_io *io, const solve_request *request, solve_jo
     options.step *= request->tolerance / options.relative;
     options.distance *= sqrt(fmax(1, request->tolerance / options.relative)); /* the error is quadratic in it */
     options.relative = request->tolerance;
+    options.threads = request->threads;
     options.progress = watch;
     options.user = &w;
 

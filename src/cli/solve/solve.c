@@ -32,7 +32,7 @@ static cli_exit check(const cli_io *io, solve_request *request)
 /* isam2 makes one update per variable: it has no limit of iterations, and its own elimination order. */
 static cli_exit refuse_unused(const cli_io *io, const solve_request *request, int argc, char **argv)
 {
-    static const char *const BATCH_ONLY[] = {"order", "max-iterations", "tolerance"};
+    static const char *const BATCH_ONLY[] = {"order", "max-iterations", "tolerance", "threads"};
     for (size_t i = 0; i < sizeof BATCH_ONLY / sizeof *BATCH_ONLY; i++)
         if (request->method == SOLVE_ISAM2 && cli_option_given(argc, argv, BATCH_ONLY[i]))
             return cli_misuse(io, "--%s is for batch methods; isam2 is incremental", BATCH_ONLY[i]);
@@ -227,6 +227,8 @@ static const cli_option OPTIONS[] = {
                    "Hessians, or isam2: incrementally, in the order of the variables"),
     CLI_ROW_CHOICE("order", ORDERS + 1, ct_order_find, AT(order), "elimination ordering (amd)"),
     CLI_ROW_INTEGER("max-iterations", "N", 1, INT32_MAX, AT(max_iterations), "limit of iterations (300)"),
+    CLI_ROW_INTEGER("threads", "N", 1, CLI_JOBS_MAX, AT(threads),
+                    "threads for a large graph (one a processor); they do not change the results"),
     CLI_ROW_NUMBER("tolerance", "R", 0, 1, AT(tolerance),
                    "converged if the relative decrease of the error, or the largest entry of a step, is below R "
                    "(1e-9), and the minimum is within 1e-6 sigma (times sqrt(R / 1e-9) for a larger R)"),
@@ -276,6 +278,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
                              .out_format = CT_FORMAT_AUTO,
                              .method = (int)usual.method,
                              .max_iterations = usual.max_iterations,
+                             .threads = cli_processors(),
                              .tolerance = usual.relative,
                              .start = SOLVE_START_AUTO,
                              .entry = CT_ENTRY_AUTO,

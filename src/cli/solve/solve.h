@@ -7,7 +7,7 @@
 /* The options. */
 typedef struct {
     const char *path, *out, *noise, *robust, *anchor, *sigmas;
-    int         format, out_format, method, order, max_iterations, like;
+    int         format, out_format, method, order, max_iterations, threads, like;
     int         trace, map, lossy;
     double      tolerance, anchor_sigma;
     double      anchor_sigma_given; /* --anchor-sigma; 0: not given */

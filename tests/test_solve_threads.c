@@ -1,0 +1,354 @@
+/* test_solve_threads.c: one large graph solved by several threads: the same bits for any number of them, for every
+ * method, on graphs of every shape. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#include "ct_test.h"
+
+#include "base/team.h"
+#include "solve/solve.h"
+#include "sparse/sparse.h"
+
+#include <covtune/covtune.h>
+#include <time.h>
+
+static const int NUMBERS[] = {1, 2, 3, 4, 7};
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+typedef struct {
+    ct_graph *graph;
+    ct_noise *noise;
+    int32_t   tight, loose, point; /* noise models of 3, 3 and 2 rows */
+    ct_rng    rng;
+    ct_err    err;
+} world;
+
+/* ---- graphs ---- */
+
+static void begin(world *w)
+{
+    *w = (world){.rng = ct_rng_seed(7)};
+    CHECK_OK(ct_graph_new(&w->graph, &w->err), w->err);
+    CHECK_OK(ct_noise_new(&w->noise, &w->err), w->err);
+    CHECK_OK(ct_noise_add_isotropic(w->noise, "tight", 3, 1e-2, &w->tight, &w->err), w->err);
+    CHECK_OK(ct_noise_add_diagonal(w->noise, "loose", 3, (const double[]){1, 2, 0.5}, &w->loose, &w->err), w->err);
+    CHECK_OK(ct_noise_add_isotropic(w->noise, "point", 2, 0.04, &w->point, &w->err), w->err);
+}
+
+static void end(world *w)
+{
+    ct_graph_free(w->graph);
+    ct_noise_free(w->noise);
+}
+
+static double noise_of(world *w, double sigma) { return sigma * ct_rng_normal(&w->rng); }
+
+static int32_t add_pose(world *w, double x, double y)
+{
+    int32_t v = -1;
+    CHECK_OK(ct_graph_add_se2(w->graph, NULL, ct_se2_make(x + noise_of(w, 0.1), y + noise_of(w, 0.1), noise_of(w, 0.1)),
+                              &v, &w->err),
+             w->err);
+    return v;
+}
+
+static void tie(world *w, int32_t a, int32_t b, double x, double y)
+{
+    const ct_se2 z = ct_se2_make(x + noise_of(w, 0.1), y + noise_of(w, 0.1), noise_of(w, 0.1));
+    CHECK_OK(ct_graph_add_between_se2(w->graph, a, b, z, w->tight, &w->err), w->err);
+}
+
+static void hold(world *w, int32_t a, double x, double y)
+{
+    CHECK_OK(ct_graph_add_prior_se2(w->graph, a, ct_se2_make(x, y, 0), w->loose, &w->err), w->err);
+}
+
+/* A path with a position at every pose. */
+static void make_chain(world *w)
+{
+    for (int i = 0; i < 8000; i++) {
+        const int32_t v = add_pose(w, i, 0);
+        hold(w, v, i, 0);
+        if (i) tie(w, v - 1, v, 1, 0);
+    }
+}
+
+/* A binary tree, tied to the world at its root. */
+static void make_tree(world *w)
+{
+    for (int i = 0; i < 8000; i++) {
+        const int32_t v = add_pose(w, i % 90, i / 90.0);
+        if (!i) hold(w, v, 0, 0);
+        else tie(w, (v - 1) / 2, v, 1, 0.5);
+    }
+}
+
+static void make_grid(world *w)
+{
+    const int side = 40;
+    for (int i = 0; i < side * side; i++) {
+        const int32_t v = add_pose(w, i % side, i / side);
+        if (!i) hold(w, v, 0, 0);
+        if (i % side) tie(w, v - 1, v, 1, 0);
+        if (i >= side) tie(w, v - side, v, 0, 1);
+    }
+}
+
+/* Poses around a few hubs, in components of their own; one hub has no tie to the world if not `whole`. */
+static void make_hubs(world *w, int whole)
+{
+    for (int h = 0; h < 5; h++) {
+        const int32_t hub = add_pose(w, 0, 0);
+        if (h || whole) hold(w, hub, 0, 0);
+        for (int i = 0; i < 1800; i++) {
+            const int32_t v = add_pose(w, cos(i), sin(i));
+            tie(w, hub, v, cos(i), sin(i));
+        }
+    }
+}
+
+/* A path that sees points, some with a kernel, some with a multiplier; the first pose is fixed. */
+static void make_landmarks(world *w)
+{
+    const int points = 2400, poses = 4000;
+    int32_t   first = -1;
+    CHECK_OK(ct_noise_set_robust(w->noise, w->point, (ct_robust){.kind = CT_ROBUST_HUBER, .width = 1}, &w->err), w->err);
+    for (int i = 0; i < points; i++) {
+        int32_t v;
+        const double at[2] = {i * poses / points + noise_of(w, 0.3), (i % 7) - 3 + noise_of(w, 0.3)};
+        CHECK_OK(ct_graph_add_point2(w->graph, NULL, at, &v, &w->err), w->err);
+        if (!i) first = v;
+    }
+    for (int i = 0; i < poses; i++) {
+        const int32_t v = add_pose(w, i, 0);
+        if (i) tie(w, v - 1, v, 1, 0);
+        else ct_graph_fix(w->graph, v, 1);
+        for (int k = 0; k < 6; k++) {
+            const int p = i * points / poses + k - 3;
+            if (p < 0 || p >= points) continue;
+            const double dx = p * poses / points - i, dy = p % 7 - 3;
+            CHECK_OK(ct_graph_add_range_bearing_se2(w->graph, v, first + p, hypot(dx, dy) + 0.1 + fabs(noise_of(w, 0.2)),
+                                                    atan2(dy, dx) + noise_of(w, 0.1), w->point, &w->err),
+                     w->err);
+        }
+    }
+}
+
+/* ---- what must be the same ---- */
+
+typedef struct {
+    double         *x, *g, *diagonal, *marginal;
+    ct_solve_result result;
+    uint8_t        *undetermined;
+    double          distance;
+} answer;
+
+#define MARGINALS 40
+
+static void free_answer(answer *a)
+{
+    free(a->x);
+    free(a->g);
+    free(a->diagonal);
+    free(a->marginal);
+    free(a->undetermined);
+}
+
+/* Solves from the initial values; then marginals, if the solve ends at a minimum. */
+static void solve(const ct_graph *graph, const ct_noise *noise, ct_method method, int threads, answer *a)
+{
+    ct_solver       *solver = NULL;
+    ct_err           err = {0};
+    ct_solve_options options = ct_solve_defaults();
+    const int32_t    n = ct_graph_variables(graph);
+    const size_t     bytes = (size_t)ct_graph_size(graph) * sizeof(double);
+    *a = (answer){.x = malloc(bytes), .undetermined = calloc((size_t)n, 1)};
+    memcpy(a->x, ct_graph_initial_const(graph), bytes);
+    options.method = method;
+    options.threads = threads;
+    options.max_iterations = 12;
+    CHECK_OK(ct_solver_new(graph, NULL, &solver, &err), err);
+    CHECK(solver->system->parts > 1);
+    CHECK_OK(ct_solver_run(solver, noise, a->x, &options, &a->result, &err), err);
+    for (int32_t v = 0; v < n; v++) a->undetermined[v] = (uint8_t)ct_solver_undetermined(solver, v);
+    ct_sparse *sp = ct_solver_system(solver);
+    a->g = malloc((size_t)sp->scalars * sizeof(double));
+    a->diagonal = malloc((size_t)sp->scalars * sizeof(double));
+    memcpy(a->g, ct_sparse_gradient(sp), (size_t)sp->scalars * sizeof(double));
+    ct_sparse_diagonal(sp, a->diagonal);
+    a->marginal = calloc(MARGINALS * 36, sizeof(double));
+    CHECK_OK(ct_solver_distance(solver, noise, a->x, &a->distance, &err), err);
+    if (ct_solver_linearise(solver, noise, a->x, &err) == CT_OK) {
+        int32_t var[MARGINALS];
+        double *out[MARGINALS];
+        for (int k = 0; k < MARGINALS; k++) {
+            out[k] = a->marginal + 36 * k;
+            var[k] = 1 + (int32_t)((int64_t)k * (n - 2) / MARGINALS);
+            var[k] += ct_graph_fixed(graph, var[k]);
+        }
+        CHECK_OK(ct_solver_marginals(solver, MARGINALS, var, out, &err), err);
+    }
+    ct_solver_free(solver);
+}
+
+static int same_bits(const double *a, const double *b, int64_t n) { return !memcmp(a, b, (size_t)n * sizeof *a); }
+
+static void check_same(const ct_graph *graph, const answer *a, const answer *b, int32_t scalars)
+{
+    CHECK(same_bits(a->x, b->x, ct_graph_size(graph)));
+    CHECK(same_bits(a->g, b->g, scalars));
+    CHECK(same_bits(a->diagonal, b->diagonal, scalars));
+    CHECK(same_bits(a->marginal, b->marginal, MARGINALS * 36));
+    CHECK(same_bits(&a->distance, &b->distance, 1));
+    CHECK(same_bits(&a->result.final_error, &b->result.final_error, 1));
+    CHECK(same_bits(&a->result.gradient, &b->result.gradient, 1));
+    CHECK(same_bits(&a->result.distance, &b->result.distance, 1));
+    CHECK(a->result.stop == b->result.stop && a->result.iterations == b->result.iterations);
+    CHECK(a->result.undetermined == b->result.undetermined);
+    CHECK(!memcmp(a->undetermined, b->undetermined, (size_t)ct_graph_variables(graph)));
+}
+
+/* All numbers of threads, all methods given. */
+static void check_methods(const ct_graph *graph, const ct_noise *noise, int methods, const ct_method *method)
+{
+    int32_t scalars = 0;
+    for (int32_t v = 0; v < ct_graph_variables(graph); v++)
+        if (!ct_graph_fixed(graph, v)) scalars += ct_kind_dim(ct_graph_kind(graph, v));
+    for (int m = 0; m < methods; m++) {
+        answer one, other;
+        solve(graph, noise, method[m], 1, &one);
+        for (int k = 1; k < COUNT(NUMBERS); k++) {
+            solve(graph, noise, method[m], NUMBERS[k], &other);
+            check_same(graph, &one, &other, scalars);
+            free_answer(&other);
+        }
+        free_answer(&one);
+    }
+}
+
+static void check_graph(const ct_graph *graph, const ct_noise *noise)
+{
+    static const ct_method ALL[] = {CT_LEVENBERG_MARQUARDT, CT_GAUSS_NEWTON, CT_DOGLEG, CT_NEWTON};
+    check_methods(graph, noise, COUNT(ALL), ALL);
+}
+
+static void check_world(void (*make)(world *))
+{
+    world w;
+    begin(&w);
+    make(&w);
+    check_graph(w.graph, w.noise);
+    end(&w);
+}
+
+static void test_chains(void) { check_world(make_chain); }
+static void test_trees(void) { check_world(make_tree); }
+static void test_grids(void) { check_world(make_grid); }
+static void test_landmarks_kernels_and_a_fixed_pose(void) { check_world(make_landmarks); }
+
+static void test_hubs_and_components(void)
+{
+    world w;
+    begin(&w);
+    make_hubs(&w, 1);
+    check_graph(w.graph, w.noise);
+    end(&w);
+}
+
+static void test_rank_deficient_graphs(void)
+{
+    const ct_method method[] = {CT_LEVENBERG_MARQUARDT, CT_GAUSS_NEWTON};
+    world           w;
+    begin(&w);
+    make_hubs(&w, 0);
+    check_methods(w.graph, w.noise, 2, method);
+    end(&w);
+}
+
+static void check_simulated(ct_kind kind, int32_t poses)
+{
+    ct_pose_graph_options options = ct_pose_graph_defaults(kind);
+    ct_noise             *noise = NULL;
+    ct_sequence          *seq = NULL;
+    ct_err                err = {0};
+    options.poses = poses;
+    CHECK_OK(ct_noise_new(&noise, &err), err);
+    CHECK_OK(ct_simulate_pose_graph(&options, noise, &seq, &err), err);
+    check_graph(seq->graph, noise);
+    ct_sequence_free(seq);
+    ct_noise_free(noise);
+}
+
+static void test_streets(void) { check_simulated(CT_SE2, 6000); }
+static void test_spheres(void) { check_simulated(CT_SE3, 900); }
+
+/* ---- the team itself ---- */
+
+typedef struct {
+    atomic_int done[1000];
+    int        workers[1000];
+} tally;
+
+static void count_task(void *user, int64_t t, int worker)
+{
+    tally *all = user;
+    atomic_fetch_add(&all->done[t], 1);
+    all->workers[t] = worker;
+}
+
+static void test_every_task_of_every_section_is_done_once(void)
+{
+    for (int k = 0; k < COUNT(NUMBERS); k++) {
+        ct__team team;
+        tally    all = {0};
+        int      wrong = 0;
+        ct__team_begin(&team, NUMBERS[k]);
+        for (int section = 1; section <= 300; section++) {
+            const int tasks = section * 7 % 1000;
+            for (int t = 0; t < 1000; t++) atomic_store(&all.done[t], 0);
+            ct__team_run(&team, tasks, count_task, &all);
+            for (int t = 0; t < 1000; t++) wrong += atomic_load(&all.done[t]) != (t < tasks);
+            for (int t = 0; t < tasks; t++) wrong += all.workers[t] < 0 || all.workers[t] >= NUMBERS[k];
+            if (section % 50 == 0) nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); /* they fall asleep */
+        }
+        ct__team_end(&team);
+        CHECK(wrong == 0);
+    }
+}
+
+static void test_small_graphs_stay_with_their_caller(void)
+{
+    ct_nav_options nav;
+    ct_noise      *noise = NULL;
+    ct_sequence   *seq = NULL;
+    ct_solver     *solver = NULL;
+    ct_err         err = {0};
+    CHECK(ct_nav_preset("D1", CT_SE2, &nav));
+    nav.least = nav.most = 500;
+    CHECK_OK(ct_noise_new(&noise, &err), err);
+    CHECK_OK(ct_simulate_nav(&nav, 0, noise, &seq, &err), err);
+    CHECK_OK(ct_solver_new(seq->graph, NULL, &solver, &err), err);
+    ct_solve_options options = ct_solve_defaults();
+    ct_solve_result  result;
+    options.threads = 0;
+    CHECK_OK(ct_solver_run(solver, noise, ct_graph_initial(seq->graph), &options, &result, &err), err);
+    CHECK(solver->system->parts == 0 && solver->system->workers == 1 && !solver->share);
+    options.threads = -1;
+    CHECK_REFUSED(ct_solver_run(solver, noise, ct_graph_initial(seq->graph), &options, &result, &err), err, "threads");
+    ct_solver_free(solver);
+    ct_sequence_free(seq);
+    ct_noise_free(noise);
+}
+
+int main(void)
+{
+    RUN(test_every_task_of_every_section_is_done_once);
+    RUN(test_small_graphs_stay_with_their_caller);
+    RUN(test_chains);
+    RUN(test_trees);
+    RUN(test_grids);
+    RUN(test_hubs_and_components);
+    RUN(test_rank_deficient_graphs);
+    RUN(test_landmarks_kernels_and_a_fixed_pose);
+    RUN(test_streets);
+    RUN(test_spheres);
+    return ct_test_end();
+}
