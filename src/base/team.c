@@ -58,8 +58,8 @@ static void *serve(void *argument)
     uint64_t               seen = 1; /* the number that begin gives */
     for (;;) {
         uint64_t state = wait_for_section(team, seen);
-        while (state / SECTION != ENDED && state & OPEN && !atomic_compare_exchange_weak(&team->state, &state, state + 1))
-            ;
+        while (state / SECTION != ENDED && state & OPEN)
+            if (atomic_compare_exchange_weak(&team->state, &state, state + 1)) break;
         seen = state / SECTION;
         if (seen == ENDED) return NULL;
         if (!(state & OPEN)) continue;

@@ -1,8 +1,8 @@
 /* front_large.c: dense elimination of a large front, by one thread or several.
  *
- * Strips of CT_STRIP pivots. Of a strip first the block on the diagonal is eliminated, then its other columns, in chunks
- * that are independent of each other; then the rows below are updated, with packed tiles of 4 x 8 in registers, again
- * chunk by chunk:
+ * Strips of CT_STRIP pivots. Of a strip first the block on the diagonal is eliminated, then its other columns, in
+ * chunks that are independent of each other; then the rows below are updated, with packed tiles of 4 x 8 in registers,
+ * again chunk by chunk:
  *
  *     R_kk' R_kk = A_kk,  R_kc = R_kk'^-1 A_kc,  A_rc -= R_kr' R_kc   for every chunk c of columns
  *
