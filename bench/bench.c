@@ -33,6 +33,7 @@ static const plan FULL[] = {
     {"sphere dogleg", "posegraph/sphere2500.g2o", CT_SE3, 2500, CT_DOGLEG},
     {"parking garage", "posegraph/parking-garage.g2o", CT_SE3, 1661, CT_LEVENBERG_MARQUARDT},
     {"kitti 00", "kitti/kitti_00.g2o", CT_SE2, 4541, CT_LEVENBERG_MARQUARDT},
+    {"city 100000", "", CT_SE2, 100000, CT_LEVENBERG_MARQUARDT},
 };
 static const plan QUICK[] = {
     {"chain 500", NULL, CT_SE2, 500, CT_GAUSS_NEWTON},

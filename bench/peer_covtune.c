@@ -38,6 +38,13 @@ static void *open_again(const ct_graph *graph, const ct_noise *noise, ct_method 
     return NULL;
 }
 
+static void *open_two(const ct_graph *graph, const ct_noise *noise, ct_method method, int max_iterations)
+{
+    problem *w = open_cold(graph, noise, method, max_iterations);
+    if (w) w->options.threads = 2;
+    return w;
+}
+
 static void *open_like_gtsam(const ct_graph *graph, const ct_noise *noise, ct_method method, int max_iterations)
 {
     problem *w = open_cold(graph, noise, method, max_iterations);
@@ -71,5 +78,6 @@ static int solve(void *p, double *x, bench_outcome *out)
 }
 
 const bench_peer bench_covtune = {"covtune", COVTUNE_VERSION, 1, open_cold, solve, close_problem};
+const bench_peer bench_covtune_2 = {"covtune 2 threads", "", 1, open_two, solve, close_problem};
 const bench_peer bench_covtune_again = {"covtune again", "", 1, open_again, solve, close_problem};
 const bench_peer bench_covtune_like_gtsam = {"covtune as GTSAM", "", 0, open_like_gtsam, solve, close_problem};
