@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _tables as t
 from ._arrays import address, doubles
-from ._library import ArgumentError, call, encode, lib
+from ._library import ArgumentError, call, count, encode, flag, instance, lib, real
 
 _DOUBLE = ctypes.sizeof(ctypes.c_double)
 
@@ -47,16 +47,19 @@ class FactorModel:
                  function: Callable[..., Any], *, derivatives: bool = False, absolute: bool = False,
                  coordinates: Sequence[str] | None = None, units: Sequence[str] | None = None) -> None:
         if not callable(function):
-            raise ArgumentError(f"{name}: its function cannot be called")
+            raise ArgumentError(f"{name!r:.80}: its function cannot be called")
+        for words, what in ((variables, "variables"), (measurement, "parts of the measurement"),
+                            (coordinates, "coordinates"), (units, "units")):
+            if words is not None and not isinstance(words, (list, tuple)):
+                raise ArgumentError(f"{name!r:.80}: {what} are a list of texts, found {words!r:.80}")
+        rows, derivatives, absolute = count(rows, "rows", 1, t.CT_ROWS_MAX), flag(derivatives) == 1, flag(absolute) == 1
         if not 1 <= len(variables) <= t.CT_ARITY_MAX:
             raise ArgumentError(f"{name}: 1 to {t.CT_ARITY_MAX} variables, found {len(variables)}")
         if len(measurement) > t.CT_FIELDS_MAX:
             raise ArgumentError(f"{name}: at most {t.CT_FIELDS_MAX} parts of a measurement, found {len(measurement)}")
-        if not 1 <= rows <= t.CT_ROWS_MAX:
-            raise ArgumentError(f"{name}: 1 to {t.CT_ROWS_MAX} rows, found {rows}")
         from .graph import kind_of
 
-        self.name, self.rows, self.function, self.derivatives = name, int(rows), function, bool(derivatives)
+        self.name, self.rows, self.function, self.derivatives = name, rows, function, derivatives
         self._kinds, self._fields = [kind_of(k) for k in variables], [kind_of(k) for k in measurement]
         self._sizes = [lib.ct_kind_size(k) for k in self._kinds]
         self._dims = [lib.ct_kind_dim(k) for k in self._kinds]
@@ -133,12 +136,13 @@ class FactorModel:
         from .graph import Graph, from_fields, one_row
 
         stored = Graph._measurements(self._ops, one_row(z), 1)
-        if len(x) != len(self._kinds):
+        if len(instance(x, (list, tuple, np.ndarray), "x")) != len(self._kinds):
             raise ArgumentError(f"{self.name} has {len(self._kinds)} variables, found {len(x)}")
         values = [from_fields(k, one_row(v), "values") for k, v in zip(self._kinds, x)]
         slots = (ctypes.c_void_p * t.CT_ARITY_MAX)(*(v.ctypes.data for v in values))
         try:
-            call("ct_factor_check", ctypes.byref(self._ops), address(stored), None, slots, float(tolerance))
+            call("ct_factor_check", ctypes.byref(self._ops), address(stored), None, slots,
+                 real(tolerance, "tolerance", 0))
         finally:
             raise_pending([self])
 
@@ -152,6 +156,9 @@ def raise_pending(models: Sequence[FactorModel]) -> None:
     """Raise what a model's function raised while the library called it."""
     for model in models:
         if model._pending:
-            first = model._pending[0]
+            why = model._pending[0]
             model._pending.clear()
-            raise first
+            try:
+                raise why
+            finally:
+                del why

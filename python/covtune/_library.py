@@ -180,6 +180,14 @@ def real(value: Any, what: str, least: float = -math.inf, most: float = math.inf
     return number
 
 
+def flag(value: Any) -> int:
+    """1 or 0; arrays are neither true nor false."""
+    try:
+        return 1 if value else 0
+    except ValueError:
+        raise ArgumentError(f"a switch is true or false, found {value!r:.80}") from None
+
+
 def choice(value: Any, what: str, known: Mapping[str, int]) -> int:
     """The number of a name."""
     if not isinstance(value, str) or value not in known:
@@ -199,10 +207,11 @@ def names(value: Any, what: str) -> bytes | None:
     return encode(value, what)
 
 
-def instance(value: Any, kind: type, what: str) -> Any:
+def instance(value: Any, kind: Any, what: str) -> Any:
     """The value, if it is of that type."""
     if not isinstance(value, kind):
-        raise ArgumentError(f"{what} must be a {kind.__name__}, found {type(value).__name__}")
+        wanted = getattr(kind, "__name__", "list")
+        raise ArgumentError(f"{what} must be a {wanted}, found {type(value).__name__}")
     return value
 
 
@@ -348,8 +357,10 @@ class Handle:
     _uses = 0  # calls under way
     _pins = 0  # objects that need it
 
-    def __init__(self, handle: ctypes.c_void_p | int | None) -> None:
-        self._handle = handle.value if isinstance(handle, ctypes.c_void_p) else handle
+    def __init__(self, handle: ctypes.c_void_p) -> None:
+        if not isinstance(handle, ctypes.c_void_p):
+            raise ArgumentError(f"a {type(self).__name__} is not made of a {type(handle).__name__}")
+        self._handle = handle.value
 
     def _check_open(self) -> None:
         if not self._handle:
@@ -379,7 +390,8 @@ class Handle:
                     f"this {type(self).__name__} is needed by {self._pins} other objects: close them first")
             handle, self._handle = self._handle, None
             if handle:
-                getattr(lib, self._free)(ctypes.c_void_p(handle))
+                function = getattr(lib, self._free)
+                function(ctypes.cast(handle, function.argtypes[0]))
 
     def __del__(self) -> None:
         try:

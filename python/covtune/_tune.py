@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _tables as t
 from ._arrays import columns, html_table, plain
-from ._library import ArgumentError, Error, call, encode, lib
+from ._library import ArgumentError, Error, call, encode, flag, lib
 from ._progress import Watch
 from ._runs import DONE, TIME, Ended, Inline, Processes, Threads
 from .findings import Finding, findings_html, findings_of
@@ -397,7 +397,7 @@ def _options(given: Mapping[str, Any]) -> t.ct_tune_options:
         if given[name] is not None:
             setattr(options, name, float(given[name]))
     if given["whole_box"] is not None:
-        setattr(options, "global", int(bool(given["whole_box"])))
+        setattr(options, "global", flag(given["whole_box"]))
     return options
 
 
@@ -489,11 +489,9 @@ def _run(problem: t.ct_tune_problem, options: t.ct_tune_options, queue: _Queue, 
                 call("ct_tune", ctypes.byref(problem), ctypes.byref(options), ctypes.byref(queue.struct),
                      ctypes.byref(result))
         except Error:
-            if queue.raised:
-                raise queue.raised[0] from None
+            queue.watch.raise_pending()
             raise
-        if queue.raised:
-            raise queue.raised[0]
+        queue.watch.raise_pending()
         return TuneResult(result, names, starts, logs, queue.failures)
     finally:
         queue._abandon(None)

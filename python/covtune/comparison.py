@@ -155,7 +155,7 @@ class _Job:
             call("ct_noise_copy", trial.noise, ctypes.byref(copy))
             return Compared(name, bounds, figures_of(trial.test), trial.train.loss, trial.test.failed, result.spread,
                             result.inner_solves, result.evaluations, trial.seconds,
-                            lib.ct_learn_stop_name(result.stop).decode(), "", Noise(copy))
+                            lib.ct_learn_stop_name(result.stop).decode(), "", Noise(_handle=copy))
         except MemoryError:
             raise
         except Error as why:  # the method does not support the request: the row has the reason

@@ -12,8 +12,8 @@ import numpy as np
 from . import _tables as t
 from ._arrays import address, columns, doubles, html_table, plain
 from ._inference import part_of
-from ._library import (ArgumentError, EmptyError, Handle, call, changing, count, encode, in_use, instance, lib, names,
-                       reading, real, take_text)
+from ._library import (ArgumentError, EmptyError, Handle, call, changing, choice, count, encode,
+                       flag, in_use, instance, lib, names, reading, real, take_text)
 from ._progress import Watch
 from .estimate import Estimate, estimate, pose_places, residuals_at, residuals_at_truth, true_poses
 from .findings import Finding, findings_html, findings_of
@@ -195,7 +195,7 @@ class Dataset(Handle):
 
     _free = "ct_dataset_free"
 
-    def __init__(self, noise: Noise | None = None, _handle: Any = None) -> None:
+    def __init__(self, noise: Noise | None = None, *, _handle: Any = None) -> None:
         if _handle is None:
             _handle = ctypes.c_void_p()
             call("ct_dataset_new", ctypes.byref(_handle))
@@ -221,7 +221,7 @@ class Dataset(Handle):
         """A folder with dataset.yaml, with folders train and test, of sequence files, or one such file. `repair`: raise
         eigenvalues of matrices that are not positive definite to 1e-6 of the largest."""
         out, options, number = ctypes.c_void_p(), lib.ct_read_defaults(), part_of(part)
-        options.repair = int(bool(repair))
+        options.repair = flag(repair)
         call("ct_dataset_read_with", encode(path, "a path"), number, ctypes.byref(options), ctypes.byref(out))
         dataset, recipe = cls(_handle=out), ctypes.c_void_p()
         if os.path.isdir(path):
@@ -276,8 +276,7 @@ class Dataset(Handle):
         rows where it is not known; `times`: seconds of the poses. Noise indices are those of the dataset's table.
         `truth_sigma`: standard deviations of the truth itself, (m, rad). Sequences of one `recording` are held out
         together."""
-        if part not in ("train", "test"):
-            raise ArgumentError(f"{part!r}: a sequence is added to train or test")
+        choice(part, "part", {"train": 0, "test": 1})
         instance(graph, Graph, "graph")
         with changing(self), reading(graph):
             return self._add(graph, truth, part, times, name, recording, truth_sigma)
@@ -355,7 +354,7 @@ class Dataset(Handle):
         out = ctypes.c_void_p()
         with reading(self):
             call("ct_noise_copy", self._data.noise, ctypes.byref(out))
-        return Noise(out)
+        return Noise(_handle=out)
 
     @noise.setter
     def noise(self, noise: Noise) -> None:
@@ -375,8 +374,7 @@ class Dataset(Handle):
         """Residuals of a noise model's factors at the truth, samples of its noise: for each sequence n x rows, in their
         order. `whitened` by a table (None: the dataset's own): standard normal if the model is right. `at="estimate"`:
         at the estimate under that table, where there is no truth; whitened always."""
-        if at not in ("truth", "estimate"):
-            raise ArgumentError(f"at is truth or estimate, found {at!r:.80}")
+        choice(at, "at", {"truth": 0, "estimate": 1})
         table = self.noise if noise is None else instance(noise, Noise, "noise")
         index, out = table.index(model), []
         dim = table[index].dim
@@ -386,7 +384,7 @@ class Dataset(Handle):
             with in_use(self, table):
                 if at == "truth":
                     out.append(residuals_at_truth(ctypes.byref(sequence._seq), index, dim,
-                                                  table._pointer if whitened else None))
+                                                  table._pointer if flag(whitened) else None))
                 else:
                     blocks = residuals_at(sequence._seq.graph, index, table._pointer, x)
                     out.append(np.concatenate(blocks) if blocks else np.zeros((0, dim)))

@@ -10,7 +10,7 @@ import numpy as np
 from . import _tables as t
 from ._arrays import html_table, plain
 from ._factor import raise_pending
-from ._library import EmptyError, Error, call, in_use, instance, lib, real, take_text
+from ._library import EmptyError, Error, call, flag, in_use, instance, lib, real, take_text
 from ._progress import Watch
 from .data import Dataset, parse_recipe
 from .findings import Finding, findings_of
@@ -114,7 +114,7 @@ def doctor(dataset: Dataset, *, recipe: Any = None, folder: Any = None, level: f
     instance(dataset, Dataset, "dataset")
     options, out, handle = lib.ct_doctor_defaults(), ctypes.c_void_p(), ctypes.c_void_p()
     watch, stopped = Watch("doctor", callback, progress), []
-    options.level, options.brief = real(level, "level", 1e-12, 0.5), int(bool(brief))
+    options.level, options.brief = real(level, "level", 1e-12, 0.5), flag(brief)
     options.threads = jobs_of(jobs)
 
     def tell(_user: Any, share: float, what: bytes) -> int:

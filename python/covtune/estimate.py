@@ -11,7 +11,7 @@ from . import _tables as t
 from ._arrays import address, plain
 from ._factor import raise_pending
 from ._inference import set_inference
-from ._library import call, in_use, lib
+from ._library import call, flag, in_use, lib
 from .graph import places, stored_rows
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def estimate(sequence: "Sequence", noise: "Noise | None", *, start: str, solver:
             raise_pending(dataset._keep)
             converged = bool(lib.ct_solve_usable(ctypes.byref(found.solve)))
             kind, index, offsets = pose_places(graph)
-            blocks = _marginals(engine, table, x, kind, index) if covariances and converged else None
+            blocks = _marginals(engine, table, x, kind, index) if flag(covariances) and converged else None
             nees, degrees = _nees(at, table, engine, x, index) if blocks is not None and seq.truth else (None, None)
             return Estimate(sequence.name, lib.ct_stop_name(found.solve.stop).decode(), converged, index,
                             stored_rows(x, kind, offsets), true_poses(seq), sequence.times[index], blocks, nees,

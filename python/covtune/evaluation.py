@@ -12,7 +12,7 @@ from . import _tables as t
 from ._arrays import columns, doubles, html_table, plain
 from ._factor import raise_pending
 from ._inference import DIFFERENCES, part_of, set_inference
-from ._library import ArgumentError, call, choice, count, in_use, instance, lib, real
+from ._library import ArgumentError, call, choice, count, flag, in_use, instance, lib, real
 from ._progress import Watch
 from .data import Dataset
 from .findings import Finding, findings_html, findings_of
@@ -170,7 +170,7 @@ def evaluate(dataset: Dataset, noise: Noise | None = None, *, part: str = "test"
     options, watch = lib.ct_evaluate_defaults(), Watch("evaluate", callback, progress)
     set_inference(options.inference, start=start, solver=solver, entry=entry, method=method)
     options.loss.difference = choice(loss, "loss", DIFFERENCES)
-    options.conditioning, options.seed = int(bool(conditioning)), count(seed, "seed", 0, 2**63 - 1)
+    options.conditioning, options.seed = flag(conditioning), count(seed, "seed", 0, 2**63 - 1)
     options.jobs = jobs_of(jobs)
 
     def tell(_user: Any, done: int, everything: int) -> int:
@@ -189,8 +189,8 @@ def evaluate(dataset: Dataset, noise: Noise | None = None, *, part: str = "test"
             call("ct_graph_check_noise", seq.graph, table._pointer)
         everywhere = lib.ct_loss_defaults()
         told = sum(lib.ct_loss_terms(ctypes.byref(everywhere), ctypes.byref(seq)) > 0 for seq in sequences)
-        options.nees = int(told > 0 if nees is None else bool(nees))
-        options.innovations = int(told < number if innovations is None else bool(innovations))
+        options.nees = int(told > 0 if nees is None else flag(nees))
+        options.innovations = int(told < number if innovations is None else flag(innovations))
         with truth_sigma_of(sequences, truth_sigma):
             return _evaluate(dataset, sequences, pointers, table, options, watch)
 

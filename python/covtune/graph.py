@@ -11,8 +11,8 @@ import numpy as np
 from . import _tables as t
 from ._arrays import address, doubles, html_table, indices, plain
 from ._factor import FactorModel, raise_pending
-from ._library import (ArgumentError, Handle, call, changing, count as whole, encode, in_use, instance, lib, reading,
-                       real)
+from ._library import (ArgumentError, Handle, call, changing, count as whole, encode, flag, in_use, instance, lib,
+                       reading, real)
 from ._progress import Watch
 from .noise import Noise
 
@@ -159,7 +159,7 @@ class Graph(Handle):
 
     _free = "ct_graph_free"
 
-    def __init__(self, noise: Noise | None = None, _handle: Any = None) -> None:
+    def __init__(self, noise: Noise | None = None, *, _handle: Any = None) -> None:
         if _handle is None:
             _handle = ctypes.c_void_p()
             call("ct_graph_new", ctypes.byref(_handle))
@@ -189,14 +189,14 @@ class Graph(Handle):
         """Add one variable, with a name. Returns its index."""
         number = kind_of(kind)
         index = ctypes.c_int32()
-        stored = None if value is None else from_fields(number, one_row(value), f"the value of {name or kind}")
+        stored = None if value is None else from_fields(number, one_row(value), "the value of a variable")
         if stored is not None and len(stored) != 1:
-            raise ArgumentError(f"the value of {name or kind} must be one row, found {len(stored)}")
+            raise ArgumentError(f"the value of a variable must be one row, found {len(stored)}")
         with changing(self):
             self._forget()
             call("ct_graph_add_variable", self._pointer, None if name is None else encode(name), number,
                  address(stored), ctypes.byref(index))
-            if fixed:
+            if flag(fixed):
                 lib.ct_graph_fix(self._pointer, index.value, 1)
         return index.value
 
@@ -206,7 +206,7 @@ class Graph(Handle):
             index = self._check(variables)
             self._forget()
             for v in index:
-                lib.ct_graph_fix(self._pointer, int(v), int(bool(fixed)))
+                lib.ct_graph_fix(self._pointer, int(v), flag(fixed))
 
     def find(self, name: str) -> int:
         """The index of a variable by its name, as add_variable gave it; others are "x17", by index."""
@@ -319,7 +319,7 @@ class Graph(Handle):
         return np.ascontiguousarray(np.column_stack(parts)) if parts else np.zeros((count, 1))
 
     def _noise_index(self, noise: str | int, table: Noise | None) -> int:
-        table = table if table is not None else self.noise
+        table = instance(table, Noise, "table") if table is not None else self.noise
         if table is not None:
             return table.index(noise)
         if isinstance(noise, (int, np.integer)) and not isinstance(noise, bool) and noise >= 0:
@@ -424,6 +424,7 @@ class Graph(Handle):
         are whitened."""
         if noise is not None:
             instance(noise, Noise, "noise")
+        jacobians = flag(jacobians) == 1
         blocks: list[Block] = []
         with in_use(self, *([] if noise is None else [noise])):
             while True:
@@ -498,9 +499,11 @@ class Solver(Handle):
             raise ArgumentError(f"{method!r} is no method: there are lm, gn, dogleg, newton")
         if max_iterations is not None:
             options.max_iterations = whole(max_iterations, "max_iterations")
-        graph, watch = self._graph, Watch("solve", callback, progress)
+        graph, watch = self._graph, Watch("solve", callback, progress, lazy=True)
 
         def tell(_user: Any, pointer: Any) -> int:
+            if watch.silent:
+                return watch.tell_nothing()
             p = pointer.contents
             return watch.tell(lambda: {"iteration": p.iteration, "error": p.error, "step": p.step,
                                        "seconds": p.seconds}, p.iteration / max(options.max_iterations, 1),
@@ -527,7 +530,7 @@ class Solver(Handle):
         with in_use(instance(noise, Noise, "noise"), alone=(self, graph)):
             var = graph._check(index)
             kinds = graph._places(var)[0]
-            call("ct_solver_hessian" if exact else "ct_solver_linearise", self._pointer, noise._pointer,
+            call("ct_solver_hessian" if flag(exact) else "ct_solver_linearise", self._pointer, noise._pointer,
                  lib.ct_graph_initial(graph._pointer))
             raise_pending(graph._models)
             dims = [lib.ct_kind_dim(kind) for kind in kinds.tolist()]

@@ -13,8 +13,8 @@ from . import _tables as t
 from ._arrays import columns, doubles, html_table, plain, scratch
 from ._factor import raise_pending
 from ._inference import DIFFERENCES, ENTRIES, SOLVERS, STARTS, table as names_of
-from ._library import (ArgumentError, Error, call, choice, count, encode, free_memory, in_use, instance, lib, names,
-                       real)
+from ._library import (ArgumentError, Error, call, choice, count, encode, flag, free_memory, in_use, instance, lib,
+                       names, real)
 from ._progress import Watch
 from .data import Dataset
 from .findings import Finding, findings_html, findings_of
@@ -274,10 +274,10 @@ def _learn_options(given: Mapping[str, Any], method: str) -> t.ct_learn_options:
         choice(given["entry"], "entry", ENTRIES)
     options.scale = choice(given["scale"], "scale", _SCALES)
     options.scale_from = choice(given["scale_from"], "scale_from", _SCALES_FROM)
-    options.learn_kernels = int(bool(given["learn_kernels"]))
+    options.learn_kernels = flag(given["learn_kernels"])
     if given["start"] is not None:
         options.from_table = choice(given["start"], "start", {"closed-form": 0, "table": 1})
-    if given["prior"] is not None and given["prior"] != "auto":
+    if given["prior"] is not None and not (isinstance(given["prior"], str) and given["prior"] == "auto"):
         options.prior = real(given["prior"], "prior", 0, 1e12)
     if given["folds"] is not None:
         options.folds = count(given["folds"], "folds", 0, 1000)
@@ -442,14 +442,14 @@ def learn(dataset: Dataset, *, method: str | None = None, noise: Noise | None = 
     >>> data = simulate_nav("D1", train=3, test=0, poses=60)
     >>> result = learn(data, method="closed-form")
     >>> result.rows[0].label, round(result.rows[0].sigma, 3)
-    ('odom.x', 0.105)
+    ('odom.x', 0.09)
     """
-    given = dict(locals())
+    given = dict(locals(), truth=flag(truth), doctor=flag(doctor))
     instance(dataset, Dataset, "dataset")
     if noise is not None:
         instance(noise, Noise, "noise")
     watch, history = Watch("learn", callback, progress), []
-    run = _Run(dataset, given, method if method is not None else "lm" if truth else "likelihood")
+    run = _Run(dataset, given, method if method is not None else "lm" if given["truth"] else "likelihood")
 
     def tell(_user: Any, pointer: Any) -> int:
         p = pointer.contents

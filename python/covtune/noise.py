@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _tables as t
 from ._arrays import address, columns, doubles, html_table, scratch
-from ._library import (ArgumentError, Handle, call, changing, choice, count, encode, instance, lib,
+from ._library import (ArgumentError, Handle, call, changing, choice, count, encode, flag, instance, lib,
                        names as list_of_names, reading, real, take_text)
 
 _KINDS = {t.CT_NOISE_ISOTROPIC: "isotropic", t.CT_NOISE_DIAGONAL: "diagonal", t.CT_NOISE_FULL: "full"}
@@ -99,6 +99,7 @@ class NoiseModel:
         >>> noise["gps"].to_ros(size=3)
         [0.25, 0.0, 0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 1000000.0]
         """
+        size = count(size, "size")
         names = self.rows or {2: ("x", "y"), 3: ("x", "y", "z") if size == 3 else ("x", "y", "yaw"),
                               6: ("rx", "ry", "rz", "x", "y", "z")}.get(self.dim, ("?",) * self.dim)
         place = [_ROS.get(name, 99) for name in names]
@@ -168,7 +169,7 @@ class Noise(Handle):
 
     _free = "ct_noise_free"
 
-    def __init__(self, _handle: Any = None) -> None:
+    def __init__(self, *, _handle: Any = None) -> None:
         if _handle is None:
             _handle = ctypes.c_void_p()
             call("ct_noise_new", ctypes.byref(_handle))
@@ -191,7 +192,7 @@ class Noise(Handle):
         out = ctypes.c_void_p()
         with reading(self):
             call("ct_noise_copy", self._pointer, ctypes.byref(out))
-        return Noise(out)
+        return Noise(_handle=out)
 
     def add(self, name: str, *, sigma: Any = None, variance: Any = None, covariance: Any = None,
             information: Any = None, dim: int | None = None, robust: str | None = None,
@@ -352,7 +353,7 @@ class Noise(Handle):
         if m.get("measurement"):
             lib.ct_noise_set_measurement(self._pointer, index, encode(m["measurement"]))
         if m.get("learned") is not None:
-            lib.ct_noise_set_learned(self._pointer, index, int(bool(m["learned"])))
+            lib.ct_noise_set_learned(self._pointer, index, flag(m["learned"]))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Covariance matrices by name."""
@@ -376,8 +377,8 @@ class Noise(Handle):
         known = {lib.ct_export_name(i).decode(): i for i in range(t.CT_EXPORT_COUNT)}
         options, text = lib.ct_export_defaults(), ctypes.c_void_p()
         options.group = list_of_names(group, "a group")
-        setattr(options, "all", int(bool(all)))
-        options.diagonal, options.digits = int(bool(diagonal)), count(digits, "digits", 0, 17)
+        setattr(options, "all", flag(all))
+        options.diagonal, options.digits = flag(diagonal), count(digits, "digits", 0, 17)
         options.dt_s = real(dt, "dt", 0)
         with reading(self):
             call("ct_export_string", self._pointer, choice(target, "a target", known), ctypes.byref(options),
@@ -385,7 +386,9 @@ class Noise(Handle):
         return take_text(text)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Noise) and self.to_dict() == other.to_dict()
+        if self is other or not isinstance(other, Noise) or self.closed or other.closed:
+            return self is other
+        return self.to_dict() == other.to_dict()
 
     __hash__ = Handle.__hash__
 

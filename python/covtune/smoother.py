@@ -10,7 +10,7 @@ import numpy as np
 from . import _tables as t
 from ._arrays import address, doubles, indices
 from ._factor import FactorModel, raise_pending
-from ._library import ArgumentError, Handle, call, changing, count, in_use, instance, lib, real
+from ._library import ArgumentError, Handle, call, changing, count, flag, in_use, instance, lib, real
 from .graph import Graph, find_model, from_fields, kind_of, to_fields
 from .noise import Noise
 
@@ -159,7 +159,7 @@ class Smoother(Handle):
         """Apply what waits. `relinearise`: all variables, as a Gauss-Newton iteration."""
         with in_use(self.noise, alone=(self,)):
             increment, stats = self._increment(), t.ct_smoother_stats()
-            increment.relinearise = int(bool(relinearise))
+            increment.relinearise = flag(relinearise)
             try:
                 call("ct_smoother_update", self._pointer, ctypes.byref(increment), ctypes.byref(stats))
             finally:

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _tables as t
 from ._arrays import doubles
-from ._library import ArgumentError, call, encode, lib
+from ._library import ArgumentError, call, encode, flag, lib, real
 
 _libc = ctypes.CDLL(None)
 _libc.malloc.restype = ctypes.c_void_p
@@ -111,9 +111,9 @@ def track_options(loss: str = "local", align: str = "none", delta: str | None = 
     options = lib.ct_track_defaults()
     options.type = choice("ct_track_loss_find", "loss", loss, "local, left, relative")
     options.align = choice("ct_alignment_find", "alignment", align, _ALIGNMENTS)
-    options.translation, options.rotation = float(translation), float(rotation)
+    options.translation, options.rotation = real(translation, "translation", 0), real(rotation, "rotation", 0)
     if gap is not None:
-        options.gap_s = float(gap)
+        options.gap_s = real(gap, "gap", 0)
     if delta is not None:
         options.delta, options.delta_unit = _delta(delta)
     return options
@@ -141,7 +141,7 @@ def score(estimate: Any, truth: Any, *, covariance: Any = None, align: str = "no
     options.align = choice("ct_alignment_find", "alignment", align, _ALIGNMENTS)
     if associate is not None:
         options.associate = choice("ct_associate_find", "association", associate, "nearest, interpolate, index")
-    options.tolerance_s, options.all_pairs = float(tolerance), int(bool(all_pairs))
+    options.tolerance_s, options.all_pairs = real(tolerance, "tolerance", 0), flag(all_pairs)
     if delta is not None:
         options.delta, options.delta_unit = _delta(delta)
     mine, theirs = _Trajectory(estimate, "the estimate", covariance), _Trajectory(truth, "the truth")

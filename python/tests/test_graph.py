@@ -186,7 +186,7 @@ class OwnModels(unittest.TestCase):
 class Smoothers(unittest.TestCase):
     def grown(self, smoother, n=60, model="between_se2"):
         rng = np.random.default_rng(7)
-        steps = np.column_stack([np.ones(n - 1), np.zeros(n - 1), np.full(n - 1, 0.2)]) + 0.02 * rng.normal(size=(n - 1, 3))
+        steps = np.tile([1, 0, 0.2], (n - 1, 1)) + 0.02 * rng.normal(size=(n - 1, 3))
         x, poses = smoother.add_variables("SE2", [[1, 2, 0.3]]), [np.array([1, 2, 0.3])]
         smoother.add_prior(x, [[1, 2, 0.3]], noise="prior")
         smoother.update()
@@ -256,7 +256,8 @@ class Smoothers(unittest.TestCase):
         def fails(z, x, jacobians):
             raise KeyError("own")
 
-        smoother.add_factors(ct.FactorModel("own_failing", ["R2"], ["R2"], 2, fails), x[:1, None], [[2, 3]], noise="one")
+        failing = ct.FactorModel("own_failing", ["R2"], ["R2"], 2, fails)
+        smoother.add_factors(failing, x[:1, None], [[2, 3]], noise="one")
         self.assertRaises(KeyError, smoother.update)
 
 
