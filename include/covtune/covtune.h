@@ -5,6 +5,7 @@
 #define COVTUNE_H
 
 #include <covtune/base.h>
+#include <covtune/comm.h>
 #include <covtune/finding.h>
 #include <covtune/source.h>
 #include <covtune/config.h>

@@ -14,6 +14,7 @@
 #ifndef COVTUNE_EVALUATE_H
 #define COVTUNE_EVALUATE_H
 
+#include <covtune/comm.h>
 #include <covtune/data.h>
 #include <covtune/finding.h>
 #include <covtune/smooth.h>
@@ -408,6 +409,9 @@ typedef struct {
     ct_evaluate_fn progress;     /* may be NULL                                                   */
     ct_estimate_fn estimate;     /* may be NULL                                                   */
     void          *user;         /* of both                                                       */
+    /* sequences are shared between its ranks; borrowed; NULL: one process. `estimate` is then called on the rank that
+     * made it                                                                                    */
+    const ct_comm *comm;
 } ct_evaluate_options;
 
 /* ct_inference_defaults, ct_loss_defaults, neither nees nor conditioning nor innovations, seed 1, one job */

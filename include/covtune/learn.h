@@ -78,6 +78,7 @@ typedef struct {
     ct_replay_options replay;
     /* 1: truth is neither needed nor used. There is no loss; only CT_LEARN_TRUTHLESS methods learn. */
     int               no_truth;
+    const ct_comm    *comm; /* sequences are shared between its ranks; borrowed; NULL: one process */
 } ct_outer_options;
 
 ct_outer_options ct_outer_defaults(void);

@@ -36,6 +36,7 @@ typedef struct {
     double           truth_sigma[2]; /* m, rad, of sequences that give none; 0: CT_TRUTH_SIGMA_STEP          */
     ct_solve_options inner;          /* tight tolerances: derivatives are as accurate as the minimum         */
     int              jobs;           /* threads                                                              */
+    const ct_comm   *comm;           /* sequences are shared between its ranks; borrowed; NULL: one process  */
 } ct_likelihood_options;
 
 /* The default sigma of the truth is this fraction of the root mean square of the true motion from one pose to the next:

@@ -1,4 +1,4 @@
-/* main.c: finds the subcommand and runs it. */
+/* main.c: finds the subcommand and runs it. program.c calls it, and covtune-mpi on every rank. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/manual.h"
 
@@ -101,7 +101,7 @@ static void hold_standard_files(void)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) (void)!open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);
 }
 
-int main(int argc, char **argv)
+int cli_main(int argc, char **argv)
 {
     const cli_io io = {0};
     hold_standard_files();

@@ -4,7 +4,7 @@
  * sequences, so that the number of threads changes no bit. */
 #include "evaluate/evaluate.h"
 #include "evaluate/consistency.h"
-#include "base/parallel.h"
+#include "comm/comm.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -255,12 +255,70 @@ static void run_task(void *user, int64_t task, int worker)
     else if (b->out[i].solve.stop != CT_STOP_CANCELLED) call_progress(b, NULL);
 }
 
+/* ---- over ranks ---- */
+
+static int64_t record_size(const void *user, int64_t i)
+{
+    (void)user;
+    (void)i;
+    return sizeof(ct_evaluation);
+}
+
+static void pack(const void *user, int64_t i, void *record)
+{
+    const batch *b = user;
+    memcpy(record, &b->out[i], sizeof *b->out);
+}
+
+static void unpack(void *user, int64_t i, const void *record)
+{
+    const batch *b = user;
+    memcpy(&b->out[i], record, sizeof *b->out);
+}
+
+typedef struct {
+    int32_t failed, stop;
+    ct_err  why;
+} ending;
+
+/* The first failure in the order of sequences, whichever rank has it. */
+static ct_status share_ending(batch *b, const ct_comm *comm, ct_err *err)
+{
+    if (!comm || comm->size < 2) return CT_OK;
+    const ending mine = {b->failed, atomic_load(&b->stop), b->why};
+    ending      *all = ct__zalloc(comm->size, sizeof *all);
+    int64_t     *bytes = ct__zalloc(comm->size, sizeof *bytes);
+    for (int r = 0; bytes && r < comm->size; r++) bytes[r] = sizeof mine;
+    const ct_status status = all && bytes ? comm->exchange(comm->user, &mine, bytes, all, err)
+                                          : ct__no_memory(err, "ranks", comm->size);
+    for (int r = 0; status == CT_OK && r < comm->size; r++) {
+        if (all[r].stop) atomic_store(&b->stop, 1);
+        if (all[r].failed >= b->failed) continue;
+        b->failed = all[r].failed;
+        b->why = all[r].why;
+    }
+    free(all);
+    free(bytes);
+    return status;
+}
+
 static ct_status run_all(batch *b, ct_err *err)
 {
     for (int32_t i = 0; i < b->count; i++) b->out[i] = unknown();
     if (pthread_mutex_init(&b->calling, NULL)) return ct__no_memory(err, "lock", 1);
-    ct__parallel(b->options->jobs, b->count, run_task, b);
+    const ct__spread spread = {.comm = b->options->comm,
+                               .jobs = b->options->jobs,
+                               .count = b->count,
+                               .task = run_task,
+                               .user = b,
+                               .size = record_size,
+                               .pack = pack,
+                               .unpack = unpack};
+    ct_status status = ct__spread_run(&spread, err);
     pthread_mutex_destroy(&b->calling);
+    if (status == CT_OK) status = ct__spread_exchange(&spread, err);
+    if (status == CT_OK) status = share_ending(b, b->options->comm, err);
+    if (status != CT_OK) return status;
     if (b->failed == b->count) return CT_OK;
     const char *name = b->seq[b->failed]->name;
     return ct_fail(err, b->why.status, "%s%s%s", name ? name : "", name ? ": " : "", b->why.text);

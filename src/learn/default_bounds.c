@@ -23,6 +23,7 @@ static ct_status maximise(const ct_outer *o, double *p, ct_err *err)
     double                *q = ct__zalloc(o->m, sizeof *q);
     ct_status              status = seq && q ? CT_OK : CT_E_MEMORY;
     options.jobs = o->options.jobs;
+    options.comm = o->options.comm;
     for (int32_t i = 0; seq && i < o->count; i++) seq[i] = o->inner[i].seq;
     if (status == CT_OK) memcpy(q, p, (size_t)o->m * sizeof *q);
     if (status == CT_OK)

@@ -1,5 +1,4 @@
 /* deployment.c: each sequence estimated under p as in deployment, and evaluated. */
-#include "base/parallel.h"
 #include "learn/learn.h"
 
 #include <math.h>
@@ -18,11 +17,39 @@ static void validate_sequence(void *user, int64_t i, int worker)
 {
     const validation *j = user;
     const ct__inner_problem *inner = &j->outer->inner[i];
-    if (j->part && !j->part[i]) return;
     j->status[i] = ct_evaluate_sequence(inner->seq, j->outer->noise, inner->solver, &j->how,
                                         j->outer->scratch[worker].x, &j->out[i], NULL);
     /* times are not reproducible */
     j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0;
+}
+
+/* ---- over ranks ---- */
+
+static int is_wanted(const void *user, int64_t i)
+{
+    const validation *j = user;
+    return !j->part || j->part[i];
+}
+
+static int64_t record_size(const void *user, int64_t i)
+{
+    (void)user;
+    (void)i;
+    return (int64_t)(sizeof(ct_status) + sizeof(ct_evaluation));
+}
+
+static void pack(const void *user, int64_t i, void *record)
+{
+    const validation *j = user;
+    memcpy(record, &j->status[i], sizeof *j->status);
+    memcpy((char *)record + sizeof *j->status, &j->out[i], sizeof *j->out);
+}
+
+static void unpack(void *user, int64_t i, const void *record)
+{
+    const validation *j = user;
+    memcpy(&j->status[i], record, sizeof *j->status);
+    memcpy(&j->out[i], (const char *)record + sizeof *j->status, sizeof *j->out);
 }
 
 static ct_status validate(validation *j, const double *p, ct_err *err)
@@ -31,8 +58,18 @@ static ct_status validate(validation *j, const double *p, ct_err *err)
     CT_TRY(ct_theta_apply_unprojected(o->theta, p, o->noise, err));
     j->status = ct__zalloc(o->count, sizeof *j->status);
     if (!j->status) return ct__no_memory(err, "sequences", o->count);
-    ct__parallel(o->scratches, o->count, validate_sequence, j);
-    ct_status status = CT_OK;
+    const ct__spread spread = {.comm = o->options.comm,
+                               .owner = o->owner,
+                               .jobs = o->scratches,
+                               .count = o->count,
+                               .task = validate_sequence,
+                               .user = j,
+                               .wanted = is_wanted,
+                               .size = record_size,
+                               .pack = pack,
+                               .unpack = unpack};
+    ct_status status = ct__spread_run(&spread, err);
+    if (status == CT_OK) status = ct__spread_exchange(&spread, err);
     for (int32_t i = 0; i < o->count; i++) {
         o->solves += !j->part || j->part[i];
         if (status == CT_OK && j->status[i] != CT_OK)

@@ -1,6 +1,7 @@
 /* learn.h: what the files of this module share.
  *
  *   outer_problem.c         the loss over all sequences, its gradient and Gauss-Newton matrix
+ *   share_sequences.c       sequences over ranks
  *   inner_problem.c         one sequence: solve, loss, derivatives
  *   numeric_gradient.c      derivatives by perturbed solves
  *   check_gradient.c        derivatives against differences of the loss
@@ -37,6 +38,7 @@
 #define CT_LEARN_PRIVATE_H
 
 #include "base/base.h"
+#include "comm/comm.h"
 
 #include <covtune/learn.h>
 #include <covtune/likelihood.h>
@@ -60,6 +62,7 @@ typedef struct {
     int                inexact;              /* the exact Hessian was not positive definite        */
     double             stationarity;
     int                took_part;            /* in the last evaluation                             */
+    double             seconds;              /* that it took                                       */
 } ct__inner_problem;
 
 /* Memory of one thread. */
@@ -101,6 +104,8 @@ struct ct_outer {
     ct_reference       reference;
     ct_checkpoint     *checkpoint;
     int                fresh;            /* the last evaluation was computed, not replayed        */
+    int32_t           *owner;            /* per sequence: the rank that computes it               */
+    int                timed, balanced;  /* times of all sequences are known; how often they decided */
 };
 
 /* Derivatives wanted from an evaluation. */
@@ -127,6 +132,16 @@ double ct__kernel_mean(ct_robust robust, int n);
 ct_status ct__outer_checkpoint(ct_outer *outer, ct_err *err);
 /* Inner solves start from the truth again. */
 ct_status ct__outer_start_over(ct_outer *outer, ct_err *err);
+
+/* share_sequences.c: sequences over ranks. Sequence i is computed by this one. */
+int ct__outer_owns(const ct_outer *outer, int32_t i);
+/* Task i of the sequences that take part, on the ranks that own them; results are then on all ranks. `want` says which
+ * derivatives they have. extra: a number more a sequence, or NULL. _run: those of this rank alone, on threads. */
+ct_status ct__outer_share_owners(ct_outer *outer, ct_err *err);
+ct_status ct__outer_run(ct_outer *outer, ct__task_fn task, void *user, ct_err *err);
+ct_status ct__outer_exchange(ct_outer *outer, int want, double *extra, ct_err *err);
+/* After accepted steps: starts of inner solves that took part. */
+ct_status ct__outer_exchange_starts(ct_outer *outer, ct_err *err);
 
 /* numeric_gradient.c: gradient and matrix of every sequence that took part, by perturbed solves from its solution. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);

@@ -117,7 +117,6 @@ static void evaluate_sequence(void *user, int64_t i, int worker)
     ct__scratch      *scratch = &o->scratch[worker];
     double           *squares = scratch->dL_dSigma, sampled;
     int64_t           factors;
-    if (!inner->took_part) return;
     ct__inner_evaluate(o, inner, scratch, 0);
     if (!isfinite(inner->loss)) return;
     memset(squares, 0, (size_t)o->slots * CT_NOISE_DIM_MAX * sizeof *squares);
@@ -164,7 +163,8 @@ static ct_status evaluate(ct_outer *o, const double *p, const ct__draws *draws, 
     evaluation e = {.outer = o, .draws = draws, .energy = ct__zalloc(o->count, sizeof *e.energy)};
     if (!e.energy) return ct__no_memory(err, "sequences", o->count);
     ct_status status = ct_theta_apply_unprojected(o->theta, p, o->noise, err);
-    if (status == CT_OK) ct__parallel(o->scratches, o->count, evaluate_sequence, &e);
+    if (status == CT_OK) status = ct__outer_run(o, evaluate_sequence, &e, err);
+    if (status == CT_OK) status = ct__outer_exchange(o, 0, e.energy, err);
     for (int32_t i = 0; status == CT_OK && i < o->count; i++)
         if (o->inner[i].took_part && o->inner[i].status != CT_OK)
             status = ct__no_memory(err, "samples", draws->samples);

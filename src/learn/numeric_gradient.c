@@ -69,7 +69,7 @@ static ct_status prepare(numeric *n, const double *p, ct_err *err)
     }
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
         const int64_t scalars = o->inner[i].solver->scalars;
-        if (!o->inner[i].took_part || !isfinite(o->inner[i].loss)) continue;
+        if (!o->inner[i].took_part || !ct__outer_owns(o, i) || !isfinite(o->inner[i].loss)) continue;
         n->A[i] = ct__zalloc(scalars * m, sizeof **n->A);
         n->e[i] = ct__zalloc(scalars, sizeof **n->e);
         if (!n->A[i] || !n->e[i]) status = ct__no_memory(err, "differences", scalars * m);

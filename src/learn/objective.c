@@ -83,7 +83,10 @@ void ct__objective_report(ct__objective *e, const double *p, double loss)
         .seconds = ct_now_s() - e->start_s,
         .p = p,
     };
-    if (!e->options->progress(e->options->user, &progress)) return;
+    int       any = 0;
+    const int mine = e->options->progress(e->options->user, &progress);
+    /* one rank that is interrupted stops all, at the same value */
+    if (ct_comm_any(e->outer->options.comm, mine, &any, e->err) == CT_OK && !any) return;
     *e->cancelled = 1;
     /* a resumed run is not cancelled here, so it does not ask for later values in this order */
     ct_outer_set_checkpoint(e->outer, NULL);

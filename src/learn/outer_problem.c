@@ -1,7 +1,6 @@
 /* outer_problem.c: the loss over many sequences. Inner problems are solved on several threads; their values are added
  * in the order of the sequences. */
 #include "evaluate/evaluate.h"
-#include "base/parallel.h"
 #include "graph/graph.h"
 #include "learn/learn.h"
 #include "solve/solve.h"
@@ -156,6 +155,7 @@ static ct_status fill(ct_outer *o, const ct_noise *noise, ct_err *err)
     for (int32_t i = 0; i < o->extras; i++)
         CT_TRY(check_graph(o->extra[i], ct_sequence_label(o->extra[i]), noise, err));
     CT_TRY(check_use(o, noise, err));
+    CT_TRY(ct__outer_share_owners(o, err));
     CT_TRY(ct__collect_samples(o, err));
     for (int32_t i = 0; i < o->count; i++) {
         CT_TRY(make_sequence(o, o->inner[i].seq, &o->inner[i], err));
@@ -226,6 +226,7 @@ void ct_outer_free(ct_outer *o)
     ct__free_samples(o);
     for (int k = 0; k < 2; k++) ct_likelihood_free(o->likelihood[k]);
     free(o->inner);
+    free(o->owner);
     free(o->extra);
     free(o->scratch);
     free(o->slot);
@@ -250,8 +251,7 @@ typedef struct {
 static void evaluate_sequence(void *user, int64_t i, int worker)
 {
     const evaluation *e = user;
-    ct__inner_problem *inner = &e->outer->inner[i];
-    if (inner->took_part) ct__inner_evaluate(e->outer, inner, &e->outer->scratch[worker], e->want);
+    ct__inner_evaluate(e->outer, &e->outer->inner[i], &e->outer->scratch[worker], e->want);
 }
 
 /* to += from / n */
@@ -326,11 +326,12 @@ static ct_status evaluate(ct_outer *o, const double *p, int want, int32_t parts,
     evaluation e = {.outer = o, .want = want};
     CT_TRY(ct_theta_apply_unprojected(o->theta, p, o->noise, err));
     ct_theta_jacobian_at(o->theta, p, o->slopes);
-    ct__parallel(o->scratches, o->count, evaluate_sequence, &e);
-    for (int32_t i = 0; i < o->count; i++)
-        if (o->inner[i].took_part && o->inner[i].status != CT_OK) return ct__no_memory(err, "right-hand sides", o->m);
+    CT_TRY(ct__outer_run(o, evaluate_sequence, &e, err));
     if (want & CT__WANT_DERIVATIVES && !(want & CT_WANT_COVARIANCE) && o->options.gradient == CT_GRADIENT_NUMERIC)
         CT_TRY(ct__numeric_derivatives(o, p, err));
+    CT_TRY(ct__outer_exchange(o, want, NULL, err));
+    for (int32_t i = 0; i < o->count; i++)
+        if (o->inner[i].took_part && o->inner[i].status != CT_OK) return ct__no_memory(err, "right-hand sides", o->m);
     add_up(o, parts, value);
     o->solves += value->solves;
     o->fresh = 1;
@@ -401,6 +402,7 @@ ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, c
 
 ct_status ct_outer_accept(ct_outer *o, ct_err *err)
 {
+    if (o->fresh && !o->options.incremental) CT_TRY(ct__outer_exchange_starts(o, err));
     /* incremental estimates always start from measurements */
     for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) {
         ct__inner_problem *inner = &o->inner[i];

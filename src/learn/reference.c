@@ -56,6 +56,7 @@ static ct_status need_likelihood(ct_outer *o, ct_reference kind, ct_err *err)
     for (int32_t i = 0; i < count; i++) seq[i] = i < o->count ? o->inner[i].seq : o->extra[i - o->count];
     options.truth = truth;
     options.jobs = o->options.jobs;
+    options.comm = o->options.comm;
     const ct_status status = ct_likelihood_new(count, seq, o->base, o->theta, &options, &o->likelihood[truth], err);
     free(seq);
     return status;

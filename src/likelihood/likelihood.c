@@ -2,7 +2,7 @@
  * of the sequences. */
 #include "likelihood/likelihood.h"
 
-#include "base/parallel.h"
+#include "comm/comm.h"
 #include "graph/graph.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
@@ -213,8 +213,53 @@ typedef struct {
 static void evaluate_sequence(void *user, int64_t i, int worker)
 {
     const evaluation *e = user;
-    if (e->l->sequence[i].took_part)
-        ct__likelihood_evaluate_sequence(e->l, &e->l->sequence[i], &e->l->scratch[worker], e->want);
+    ct__likelihood_evaluate_sequence(e->l, &e->l->sequence[i], &e->l->scratch[worker], e->want);
+}
+
+/* ---- over ranks: value, derivatives and solution of a sequence ---- */
+
+typedef struct {
+    double  value;
+    int32_t stop, status, iterations, solves, inexact, zero;
+} head;
+
+static int is_wanted(const void *user, int64_t i) { return ((const evaluation *)user)->l->sequence[i].took_part; }
+
+static int64_t numbers(const evaluation *e) { return (int64_t)e->l->m + (int64_t)e->l->m * e->l->m; }
+
+static int64_t record_size(const void *user, int64_t i)
+{
+    const evaluation *e = user;
+    return (int64_t)sizeof(head) +
+           (numbers(e) + ct_graph_size(e->l->sequence[i].graph)) * (int64_t)sizeof(double);
+}
+
+static void pack(const void *user, int64_t i, void *record)
+{
+    const evaluation              *e = user;
+    const ct__likelihood_sequence *s = &e->l->sequence[i];
+    const head h = {s->value, (int32_t)s->stop, (int32_t)s->status, s->iterations, s->solves, s->inexact, 0};
+    double    *at = (double *)(void *)((char *)record + sizeof h);
+    memcpy(record, &h, sizeof h);
+    memcpy(at, s->gradient, (size_t)numbers(e) * sizeof *at);
+    memcpy(at + numbers(e), s->x, (size_t)ct_graph_size(s->graph) * sizeof *at);
+}
+
+static void unpack(void *user, int64_t i, const void *record)
+{
+    const evaluation        *e = user;
+    ct__likelihood_sequence *s = &e->l->sequence[i];
+    head                     h;
+    memcpy(&h, record, sizeof h);
+    const double *at = (const double *)(const void *)((const char *)record + sizeof h);
+    s->value = h.value;
+    s->stop = (ct_stop)h.stop;
+    s->status = (ct_status)h.status;
+    s->iterations = h.iterations;
+    s->solves = h.solves;
+    s->inexact = h.inexact;
+    memcpy(s->gradient, at, (size_t)numbers(e) * sizeof *at);
+    memcpy(s->x, at + numbers(e), (size_t)ct_graph_size(s->graph) * sizeof *at);
 }
 
 static void clear(int64_t length, double *to)
@@ -282,7 +327,17 @@ ct_status ct_likelihood_evaluate(ct_likelihood *l, const double *p, const uint8_
     ct_theta_jacobian_at(l->theta, p, l->slopes);
     find_constants(l);
     for (int32_t i = 0; i < l->count; i++) l->sequence[i].took_part = !part || part[i];
-    ct__parallel(l->options.jobs, l->count, evaluate_sequence, &e);
+    const ct__spread spread = {.comm = l->options.comm,
+                               .jobs = l->options.jobs,
+                               .count = l->count,
+                               .task = evaluate_sequence,
+                               .user = &e,
+                               .wanted = is_wanted,
+                               .size = record_size,
+                               .pack = pack,
+                               .unpack = unpack};
+    CT_TRY(ct__spread_run(&spread, err));
+    CT_TRY(ct__spread_exchange(&spread, err));
     for (int32_t i = 0; i < l->count; i++)
         if (l->sequence[i].took_part && l->sequence[i].status != CT_OK)
             return ct_fail(err, l->sequence[i].status, "sequence %s could not be evaluated: %s",

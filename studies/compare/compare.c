@@ -144,6 +144,7 @@ static ct_trial_options options(const compare_request *request, const compare_jo
 {
     ct_trial_options o = ct_trial_defaults();
     o.outer.jobs = o.test.jobs = request->jobs;
+    o.outer.comm = o.test.comm = cli_comm();
     o.outer.loss.difference = o.test.loss.difference = (ct_difference)request->difference;
     o.test.inference.incremental = o.learn.deployment.incremental = request->deployment;
     o.test.conditioning = 1;

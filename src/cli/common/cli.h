@@ -149,6 +149,12 @@ struct cli_option {
 /* The rows that every subcommand has: --json, --quiet, --help, --version. */
 extern const cli_option cli_common_options[];
 
+/* The program behind main: finds the command of argv[1] and runs it. */
+int cli_main(int argc, char **argv);
+/* ranks.c: the processes that share the work of a command; NULL: this one alone. Borrowed. */
+void           cli_set_comm(const ct_comm *comm);
+const ct_comm *cli_comm(void);
+
 /* Reads argv[1..) of a subcommand into its request, io and operand[0..most); missing operands are NULL. The common
  * options need no row. Returns CLI_GO, or the exit code after help or an error message was printed. Old names
  * (CLI_ALIAS) in argv are replaced by the new ones, with a remark. */

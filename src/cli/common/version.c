@@ -23,6 +23,7 @@ cli_exit cli_print_version(const cli_io *io)
         cli_put(o, "commit", cli_text(COVTUNE_COMMIT));
         cli_put(o, "libraries", cli_text(COVTUNE_LIBRARIES));
         cli_put(o, "recordings", cli_text(COVTUNE_RECORDINGS));
+        cli_put(o, "mpi", cli_text(COVTUNE_MPI));
         cli_put(o, "optional", cli_text(optional_parts()));
         cli_print_json(o);
     } else {
@@ -30,6 +31,7 @@ cli_exit cli_print_version(const cli_io *io)
         cli_row("commit", "%s", COVTUNE_COMMIT);
         cli_row("libraries", "%s", COVTUNE_LIBRARIES);
         cli_row("recordings", "%s", COVTUNE_RECORDINGS);
+        cli_row("mpi", "%s", COVTUNE_MPI);
         cli_row("optional", "%s", optional_parts());
     }
     return cli_finish(io, CLI_DONE);

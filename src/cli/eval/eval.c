@@ -177,6 +177,7 @@ static ct_status estimate(const cli_io *io, const eval_request *request, eval_jo
     options.loss.difference = (ct_difference)request->difference;
     options.nees = request->nees;
     options.jobs = request->jobs;
+    if (!job->innovations) options.comm = cli_comm(); /* sums of innovations stay on the rank that made them */
     options.innovations = job->innovations;
     options.seed = request->seed;
     options.progress = watch;

@@ -240,6 +240,7 @@ static ct_outer_options outer_options(const learn_request *r)
     o.gradient = (ct_gradient)r->gradient;
     o.hessian = (ct_hessian)r->hessian;
     o.jobs = r->jobs;
+    o.comm = cli_comm();
     o.incremental = r->inner;
     o.replay.entry = (ct_entry)r->entry;
     o.no_truth = r->no_truth == 1;
