@@ -178,6 +178,27 @@ static ct_status find_directions(bars *b)
 
 /* ---- Error bars ------------------------------------------------------------------------------ */
 
+typedef struct {
+    const ct_outer *outer;
+    double         *p;       /* sequences x m             */
+    int64_t        *samples; /* the same                  */
+    ct_status      *status;  /* per sequence              */
+} left_out;
+
+/* p_k <- the closed form without sequence k. */
+static void leave_out(void *user, int64_t k, int worker)
+{
+    const left_out *j = user;
+    const int64_t   n = j->outer->count, m = j->outer->m;
+    uint8_t        *part = ct__zalloc(n, sizeof *part);
+    (void)worker;
+    j->status[k] = CT_E_MEMORY;
+    if (!part) return;
+    for (int64_t i = 0; i < n; i++) part[i] = i != k;
+    j->status[k] = ct_outer_closed_form(j->outer, part, j->p + k * m, j->samples + k * m, NULL);
+    free(part);
+}
+
 /* jackknife_i <- (n - 1)/n sum over sequences of (closed form without the sequence - their mean)^2; 0 with fewer than
  * three sequences, or where one sequence alone has the samples. */
 static ct_status jackknife_closed_form(bars *b)
@@ -185,21 +206,23 @@ static ct_status jackknife_closed_form(bars *b)
     const ct_outer *o = b->l->objective.outer;
     const int64_t   m = b->m, n = o->count;
     if (n < 3 || o->reference != CT_REFERENCE_CLOSED_FORM) return CT_OK;
-    uint8_t  *part = ct__zalloc(n, sizeof *part);
-    int64_t  *samples = ct__zalloc(m, sizeof *samples);
-    double   *p = ct__zalloc((n + 1) * m, sizeof *p), *mean = p ? p + n * m : NULL;
-    ct_status status = part && samples && p ? CT_OK : ct__no_memory(b->l->objective.err, "sequences", n);
+    ct_status *each = ct__zalloc(n, sizeof *each);
+    int64_t   *samples = ct__zalloc(n * m, sizeof *samples);
+    double    *p = ct__zalloc((n + 1) * m, sizeof *p), *mean = p ? p + n * m : NULL;
+    ct_status  status = each && samples && p ? CT_OK : ct__no_memory(b->l->objective.err, "sequences", n);
+    left_out   job = {.outer = o, .p = p, .samples = samples, .status = each};
+    if (status == CT_OK) ct__parallel(o->scratches, n, leave_out, &job);
     for (int64_t k = 0; status == CT_OK && k < n; k++) {
-        for (int64_t i = 0; i < n; i++) part[i] = i != k;
-        status = ct_outer_closed_form(o, part, p + k * m, samples, b->l->objective.err);
-        for (int64_t i = 0; status == CT_OK && i < m; i++) mean[i] += samples[i] ? p[k * m + i] / (double)n : NAN;
+        if (each[k] != CT_OK) status = ct__no_memory(b->l->objective.err, "closed forms", n);
+        for (int64_t i = 0; status == CT_OK && i < m; i++)
+            mean[i] += samples[k * m + i] ? p[k * m + i] / (double)n : NAN;
     }
     for (int64_t k = 0; status == CT_OK && k < n; k++)
         for (int64_t i = 0; i < m; i++)
             b->jackknife[i] += (double)(n - 1) / (double)n * (p[k * m + i] - mean[i]) * (p[k * m + i] - mean[i]);
     for (int64_t i = 0; i < m; i++)
         if (!(b->jackknife[i] >= 0)) b->jackknife[i] = 0;
-    free(part);
+    free(each);
     free(samples);
     free(p);
     return status;

@@ -95,6 +95,34 @@ static ct_status make_sequence(ct_outer *o, const ct_sequence *seq, ct__inner_pr
     return start_sequence(o, inner, err);
 }
 
+typedef struct {
+    ct_outer *outer;
+    ct_err   *err; /* per sequence */
+} construction;
+
+static void construct(void *user, int64_t i, int worker)
+{
+    const construction *c = user;
+    ct__inner_problem  *inner = &c->outer->inner[i];
+    (void)worker;
+    inner->status = make_sequence(c->outer, inner->seq, inner, &c->err[i]);
+}
+
+/* On all threads: the analysis of a sequence takes as long as a few iterations. The first failure counts. */
+static ct_status make_sequences(ct_outer *o, ct_err *err)
+{
+    construction c = {.outer = o, .err = ct__zalloc(o->count, sizeof *c.err)};
+    if (!c.err) return ct__no_memory(err, "sequences", o->count);
+    ct__parallel(o->options.jobs, o->count, construct, &c);
+    ct_status status = CT_OK;
+    for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
+        status = o->inner[i].status;
+        if (status != CT_OK && err) *err = c.err[i];
+    }
+    free(c.err);
+    return status;
+}
+
 /* With approximate Jacobians the estimate is no minimum, so its derivative needs differences of solves. */
 static ct_status check_derivatives(const ct_outer *o, const ct__inner_problem *inner, ct_err *err)
 {
@@ -157,10 +185,8 @@ static ct_status fill(ct_outer *o, const ct_noise *noise, ct_err *err)
     CT_TRY(check_use(o, noise, err));
     CT_TRY(ct__outer_share_owners(o, err));
     CT_TRY(ct__collect_samples(o, err));
-    for (int32_t i = 0; i < o->count; i++) {
-        CT_TRY(make_sequence(o, o->inner[i].seq, &o->inner[i], err));
-        CT_TRY(check_derivatives(o, &o->inner[i], err));
-    }
+    CT_TRY(make_sequences(o, err));
+    for (int32_t i = 0; i < o->count; i++) CT_TRY(check_derivatives(o, &o->inner[i], err));
     return make_scratch(o, err);
 }
 
