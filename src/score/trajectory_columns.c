@@ -120,13 +120,23 @@ static ct_status none_known(const char *path, const ct_source *source, ct_err *e
 
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
 
-static ct_status choose_by_name(const char *path, const ct_source *source, ct__columns *out, ct_err *err)
+/* EuRoC's columns without a header, as estimators write them: stamp, x, y, z, qw, qx, qy, qz, then others. */
+static ct_status choose_euroc(ct__columns *out, ct_err *err)
+{
+    static const char *const column[] = {"#2", "#3", "#4", "#6", "#7", "#8", "#5"};
+    for (int i = 0; i < 7; i++)
+        CT_TRY(put_text(&out->text[i < 3 ? CT__POSE_POSITION + i : CT__POSE_QUATERNION + i - 3], column[i], err));
+    return CT_OK;
+}
+
+static ct_status choose_by_name(const char *path, const ct_source *source, int euroc, ct__columns *out, ct_err *err)
 {
     int found = 0;
     CT_TRY(take(source, matrix, 12, 12, out->text + CT__POSE_MATRIX, &found, err));
     if (found) return CT_OK;
     for (int i = 0; i < COUNT(positions) && !found; i++)
         CT_TRY(take(source, positions[i], 3, 2, out->text + CT__POSE_POSITION, &found, err));
+    if (!found && euroc && find(source, "#8")) return choose_euroc(out, err);
     if (!found) return none_known(path, source, err);
     found = 0;
     for (int i = 0; i < COUNT(quaternions) && !found; i++)
@@ -233,7 +243,7 @@ ct_status ct__columns_choose(const char *path, const ct_source *source, const ct
         return ct_fail(err, CT_E_ARGUMENT,
                        "%s: a geodetic position needs expressions of latitude, longitude and height", path);
     if (any) CT_TRY(check_given(path, o, err));
-    CT_TRY(any ? copy_given(o, out, err) : choose_by_name(path, source, out, err));
+    CT_TRY(any ? copy_given(o, out, err) : choose_by_name(path, source, o->source.format == CT_SOURCE_EUROC, out, err));
     if (!o->covariances && !any) return choose_covariance(source, out, err);
     CT_TRY(check_covariance(path, o, out, err));
     for (int i = 0; i < o->covariances; i++) CT_TRY(put_text(&out->covariance[i], o->covariance[i], err));
