@@ -1,6 +1,6 @@
-/* covtune.h: everything. Modules, each building on those before it: base, finding, source, config, lie, shape, noise,
- * theta, graph, plugin, data, simulate, net, push, sparse, solve, smooth, evaluate, score, likelihood, doctor, learn,
- * tune, trial, export, page, api. */
+/* covtune.h: everything. Modules, each building on those before it: base, finding, source, config, lie, shape,
+ * function, noise, theta, graph, plugin, data, simulate, net, push, sparse, solve, smooth, evaluate, score, likelihood,
+ * doctor, learn, conditional, tune, trial, export, page, api. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
@@ -11,6 +11,7 @@
 #include <covtune/config.h>
 #include <covtune/lie.h>
 #include <covtune/shape.h>
+#include <covtune/function.h>
 #include <covtune/noise.h>
 #include <covtune/theta.h>
 #include <covtune/graph.h>
@@ -28,6 +29,7 @@
 #include <covtune/likelihood.h>
 #include <covtune/doctor.h>
 #include <covtune/learn.h>
+#include <covtune/conditional.h>
 #include <covtune/tune.h>
 #include <covtune/trial.h>
 #include <covtune/export.h>

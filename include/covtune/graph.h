@@ -298,8 +298,7 @@ ct_status ct_graph_set_measurement(ct_graph *graph, int32_t f, const double z[],
  * theirs. CT_E_ARGUMENT, and nothing changes: no such factor, a value that is not finite or beyond 1e100 in size (leave
  * out what is unknown), a name that is not 1 to 31 letters, digits and _ . - or that files use otherwise ("multiplier",
  * "shape"), or more than CT_FEATURES_MAX columns. */
-#define CT_FEATURES_MAX     64
-#define CT_FEATURE_NAME_MAX 31
+#define CT_FEATURES_MAX 64
 ct_status ct_graph_set_feature(ct_graph *graph, const char *name, int64_t count, const int32_t factor[],
                                const double value[], ct_err *err);
 int         ct_graph_features(const ct_graph *graph);                       /* columns   */
@@ -332,8 +331,14 @@ void    ct_graph_describe_variables(const ct_graph *graph, uint8_t kind[], uint8
 double *ct_graph_initial(ct_graph *graph);                             /* the initial values, to read or change */
 const double *ct_graph_initial_const(const ct_graph *graph);
 
-/* Check that a noise table fits: every index in range, every dimension right. O(models). */
+/* Check that a noise table fits: every index in range, every dimension right, and every factor has the features that
+ * its model depends on. O(models); with functions O(factors). */
 ct_status ct_graph_check_noise(const ct_graph *graph, const ct_noise *noise, ct_err *err);
+
+/* Sigma of factor f (rows x rows) under a noise table, with the function of its model at its features, and with its
+ * multiplier. CT_E_ARGUMENT: no such factor; CT_E_NOISE: the table does not fit. */
+ct_status ct_graph_covariance(const ct_graph *graph, const ct_noise *noise, int32_t f, double covariance[],
+                              ct_err *err);
 
 /* Set rows and measurement of the table's models (ct_noise_set_rows, ct_noise_set_measurement) from the factors that
  * use them. Models without factors do not change. If the factors of a model have no names, or different ones, the

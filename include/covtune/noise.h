@@ -12,6 +12,7 @@
 #define COVTUNE_NOISE_H
 
 #include <covtune/base.h>
+#include <covtune/function.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -107,6 +108,7 @@ typedef struct {
     const char   *measurement;      /* measurement model that uses it, "between_se2"; NULL: unknown     */
     int           learned;          /* 1: its numbers were learned, 0: held fixed, -1: unknown          */
     const ct_bias *bias;            /* the bias whose strength this is, or NULL: noise of measurements  */
+    const ct_function *function;    /* of features, on which the covariance depends; NULL: constant     */
 } ct_noise_model;
 
 /* Name and unit of a residual's row, for files, exports and tables: "x" in "m". Longer words are cut. */
@@ -161,6 +163,15 @@ const char *ct_bias_process_name(ct_bias_process process);
 int         ct_bias_process_find(const char *name); /* a ct_bias_process, or -1 */
 const char *ct_bias_effect_name(ct_bias_effect effect);
 int         ct_bias_effect_find(const char *name);  /* a ct_bias_effect, or -1  */
+/* Give a model a function of features (copied), or none (NULL): it is then constant. Its numbers stay. CT_E_NOISE with
+ * a sentence: outputs that are neither 1 nor the rows, features or terms out of range, a deviation that is not
+ * positive, bounds that contradict each other, weights of another number than the form has, or not finite. */
+ct_status ct_noise_set_function(ct_noise *noise, int32_t index, const ct_function *function, ct_err *err);
+/* Change the weights of a model's function in place. CT_E_NOISE: it has none, or a number is not finite. */
+ct_status ct_noise_set_weights(ct_noise *noise, int32_t index, const double weight[], ct_err *err);
+/* Sigma of a model (dim x dim) at features x, in the order of its function; constant models ignore x. NaN where a
+ * feature is. */
+void ct_noise_covariance_at(const ct_noise_model *model, const double x[], double covariance[]);
 
 int32_t               ct_noise_count(const ct_noise *noise);
 const ct_noise_model *ct_noise_get(const ct_noise *noise, int32_t index);      /* NULL: none */

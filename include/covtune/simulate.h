@@ -13,6 +13,8 @@ extern "C" {
 
 #define CT_NAV_REGIMES 2
 
+typedef enum { CT_SITUATION_NONE, CT_SITUATION_LINEAR, CT_SITUATION_CURVED } ct_situation;
+
 /* Smooth random paths in an area of 100 m x 50 m (SE3: 10 m high), with 0.3 m to 1 m between poses. Measurements, by
  * noise model:
  *   gps         a GPS-like pose on every pose after the first
@@ -42,6 +44,10 @@ typedef struct {
     /* Steps of unequal duration: the covariance of an odometry factor is m Sigma, m its multiplier (graph.h), with log
      * m uniform from -log uneven to log uneven. From 1 to 1e6; 0 or 1: every step has Sigma. */
     double uneven;
+    /* Noise that depends on features (function.h): the covariance of GPS on `sky` and `traffic`, that of odometry on
+     * `turn`, over factors of 20 and more in sigma. The models then have functions of latent_gps and latent_odom. */
+    ct_situation situation;
+    int          useless; /* features that mean nothing, 0 to 20 */
 } ct_nav_options;
 
 /* The paper's D1 to D4 ("D1", ..., any case), 300 to 500 poses, seed 1. In space, rotations take the sigma of yaw and

@@ -56,6 +56,7 @@ typedef struct {
     const void          *context; /* borrowed                                          */
     int32_t              noise;
     double               multiplier; /* of its model's covariance (ct_graph_set_multiplier); 0: 1 */
+    const double        *feature; /* copied: one for each feature of its model's function, in order; NULL: none */
 } ct_new_factor;
 
 typedef struct {

@@ -3,6 +3,7 @@
  * Both estimate the same graph. `x` has the values of the last solve or update. The solver is made when it is first
  * needed and again after the graph has changed; the smoother lives on, and takes what was added since. */
 #include "base/base.h"
+#include "graph/graph.h"
 
 #include <covtune/api.h>
 
@@ -184,7 +185,8 @@ ct_status ct_problem_solve(ct_problem *p, const ct_solve_options *options, ct_so
 }
 
 /* What the graph has beyond p->variables and p->factors, in the smoother's terms. */
-static void describe(const ct_problem *p, ct_new_variable *variable, ct_new_factor *factor, char (*name)[64])
+static void describe(const ct_problem *p, ct_new_variable *variable, ct_new_factor *factor, char (*name)[64],
+                     const double *feature)
 {
     for (int32_t v = p->variables; v < ct_graph_variables(p->graph); v++) {
         const int32_t k = v - p->variables;
@@ -201,6 +203,8 @@ static void describe(const ct_problem *p, ct_new_variable *variable, ct_new_fact
                                                  .context = one.context,
                                                  .noise = one.noise,
                                                  .multiplier = one.multiplier};
+        if (feature)
+            factor[f - p->factors].feature = feature + (int64_t)(f - p->factors) * CT_FUNCTION_FEATURES_MAX;
     }
 }
 
@@ -212,9 +216,11 @@ static ct_status bring(ct_problem *p, ct_smoother_stats *stats, ct_err *err)
     ct_new_variable *variable = ct__zalloc(increment.variables + 1, sizeof *variable);
     ct_new_factor   *factor = ct__zalloc(increment.factors + 1, sizeof *factor);
     char(*name)[64] = ct__zalloc(increment.variables + 1, sizeof *name);
+    double *feature = NULL;
     ct_status status = variable && factor && name ? CT_OK : ct__no_memory(err, "variables", increment.variables);
+    if (status == CT_OK) status = ct__graph_gather_features(p->graph, p->noise, p->factors, factors, &feature, err);
     if (status == CT_OK) {
-        describe(p, variable, factor, name);
+        describe(p, variable, factor, name, feature);
         increment.variable = variable;
         increment.factor = factor;
         status = ct_smoother_update(p->smoother, &increment, stats, err);
@@ -226,6 +232,7 @@ static ct_status bring(ct_problem *p, ct_smoother_stats *stats, ct_err *err)
     free(variable);
     free(factor);
     free(name);
+    free(feature);
     return status;
 }
 

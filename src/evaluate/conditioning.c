@@ -41,7 +41,7 @@ static double split_by_row(const state *l)
             cols[i] = ct_kind_dim(ops->kind[i]);
         }
         ct_factor_eval(ops, l->graph->z_pool + f->z, f->context, x, r, J);
-        ct__divide_by_multiplier(f->multiplier, ops->rows, r, ops->arity, J, cols);
+        ct__divide_by_factor_scale(l->graph, l->noise, k, r, ops->arity, J, cols);
         ct__whiten(ct_noise_get(l->noise, f->noise), ops->rows, r, ops->arity, J, cols);
         for (int row = 0; row < ops->rows; row++) {
             double sum = 0;

@@ -98,6 +98,17 @@ static ct_status draw(const ct_graph *g, const ct_noise *noise, uint64_t seed, u
 
 /* ---- Determined without them ----------------------------------------------------------------- */
 
+/* The function of a model whose variances are multiplied: its bounds are, too. */
+static ct_status add_function(const ct_noise_model *m, double factor, ct_noise *to, int32_t index, ct_err *err)
+{
+    ct_function f = *m->function;
+    for (int i = 0; i < m->dim; i++) {
+        f.lower[i] *= factor;
+        f.upper[i] *= factor;
+    }
+    return ct_noise_set_function(to, index, &f, err);
+}
+
 static ct_status add_models(const ct_noise *like, int unit, double factor, ct_noise *to, ct_err *err)
 {
     for (int32_t g = 0; g < ct_noise_count(like); g++) {
@@ -113,6 +124,7 @@ static ct_status add_models(const ct_noise *like, int unit, double factor, ct_no
         else if (m->kind == CT_NOISE_DIAGONAL) CT_TRY(ct_noise_add_diagonal(to, name, m->dim, value, &index, err));
         else CT_TRY(ct_noise_add_full(to, name, m->dim, value, &index, err));
         if (!unit && factor == 1) CT_TRY(ct_noise_set_robust(to, index, m->robust, err));
+        if (!unit && m->function) CT_TRY(add_function(m, factor, to, index, err));
     }
     return CT_OK;
 }

@@ -38,7 +38,7 @@ static double share_of(const ct_graph *g, const ct_noise *noise, const ct__facto
     double        r[CT_ROWS_MAX];
     for (int i = 0; i < f->ops->arity; i++) at[i] = x + g->offset[g->var_pool[f->var + i]];
     ct_factor_eval(f->ops, g->z_pool + f->z, f->context, at, r, NULL);
-    ct__divide_by_multiplier(f->multiplier, f->ops->rows, r, 0, NULL, NULL);
+    ct__divide_by_factor_scale(g, noise, (int32_t)(f - g->factor), r, 0, NULL, NULL);
     return 2 * ct__whiten(ct_noise_get(noise, f->noise), f->ops->rows, r, 0, NULL, NULL) / f->ops->rows;
 }
 

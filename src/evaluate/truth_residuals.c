@@ -50,6 +50,14 @@ int ct__truth_residual(const ct_sequence *seq, int32_t factor, double r[CT_ROWS_
     return 1;
 }
 
+/* In sigmas of the factor; a multiplier is divided out already. */
+static void whiten(const ct_graph *g, const ct_noise *noise, int32_t k, double *r)
+{
+    const ct_noise_model *m = ct_noise_get(noise, g->factor[k].noise);
+    ct__divide_by_function(g, noise, k, r);
+    ct__apply_sqrt_info(m, m->dim, 1, r);
+}
+
 int64_t ct_truth_residuals(const ct_sequence *seq, int32_t model, const ct_noise *noise, int64_t most, double *r)
 {
     int64_t count = 0;
@@ -59,7 +67,7 @@ int64_t ct_truth_residuals(const ct_sequence *seq, int32_t model, const ct_noise
         double    one[CT_ROWS_MAX];
         if (seq->graph->factor[k].noise != model || !ct__truth_residual(seq, k, one)) continue;
         if (r && count < most) {
-            if (noise) ct__apply_sqrt_info(ct_noise_get(noise, model), rows, 1, one);
+            if (noise) whiten(seq->graph, noise, k, one);
             memcpy(r + count * rows, one, (size_t)rows * sizeof *one);
         }
         count++;

@@ -3,6 +3,7 @@
  * atomic: everything that can fail comes first. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
+#include "noise/noise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -351,7 +352,7 @@ ct_status ct_graph_check_noise(const ct_graph *g, const ct_noise *noise, ct_err 
                            "noise model \"%s\" has %d coordinates, the factors that use it have %d rows", m->name,
                            m->dim, rows);
     }
-    return CT_OK;
+    return ct__noise_functions(noise) ? ct__graph_check_features(g, noise, err) : CT_OK;
 }
 
 /* Is the stored word the text, or the text cut to its size? */
@@ -421,7 +422,7 @@ double ct_graph_error(const ct_graph *g, const ct_noise *noise, const double *x)
         double            r[CT_ROWS_MAX];
         for (int i = 0; i < k->ops->arity; i++) arg[i] = x + g->offset[g->var_pool[k->var + i]];
         k->ops->eval(g->z_pool + k->z, k->context, arg, r, NULL);
-        ct__divide_by_multiplier(k->multiplier, k->ops->rows, r, 0, NULL, NULL);
+        ct__divide_by_factor_scale(g, noise, f, r, 0, NULL, NULL);
         error += ct__whiten(ct_noise_get(noise, k->noise), k->ops->rows, r, 0, NULL, NULL);
     }
     return error;

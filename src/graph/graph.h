@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/name_table.h"
+#include "function/function.h"
 
 #include <covtune/graph.h>
 
@@ -73,6 +74,23 @@ const char *ct__feature_name_invalid(const char *name);
 void        ct__graph_free_features(ct_graph *graph);
 /* Factor `to` of g takes the features of factor `from` of another graph. */
 ct_status   ct__graph_copy_features(ct_graph *g, int32_t to, const ct_graph *other, int32_t from, ct_err *err);
+
+/* factor_scale.c: columns of the features of a function (-1: none), and their values for a factor. */
+void ct__feature_columns(const ct_graph *graph, const ct_function *function, int column[CT_FUNCTION_FEATURES_MAX]);
+void ct__factor_features(const ct_graph *graph, int32_t f, const ct_function *function,
+                         const int column[CT_FUNCTION_FEATURES_MAX], double x[CT_FUNCTION_FEATURES_MAX]);
+/* inverse <- 1 / s of a factor whose covariance is S Sigma S; 0: all of them are 1. */
+int  ct__factor_inverse_scale(const ct_graph *graph, const ct_noise *noise, int32_t f, double inverse[CT_ROWS_MAX]);
+/* r and J of a factor divided by s: as those of a factor with its model's own covariance. */
+void ct__divide_by_factor_scale(const ct_graph *graph, const ct_noise *noise, int32_t f, double *r, int blocks,
+                                double *const J[], const int cols[]);
+/* The same for a residual that was divided by the root of the multiplier already. */
+void ct__divide_by_function(const ct_graph *graph, const ct_noise *noise, int32_t f, double *r);
+/* *out <- features of the factors from .. to - 1, CT_FUNCTION_FEATURES_MAX each, in the order of their models'
+ * functions; NULL: no model has one. For the caller to free. */
+ct_status ct__graph_gather_features(const ct_graph *graph, const ct_noise *noise, int32_t from, int32_t to,
+                                    double **out, ct_err *err);
+ct_status ct__graph_check_features(const ct_graph *graph, const ct_noise *noise, ct_err *err);
 
 /* The reason why the description of a model is invalid, or NULL. Its name is not checked. */
 const char *ct__factor_inconsistent(const ct_factor_ops *ops);

@@ -158,7 +158,7 @@ static void whiten_at(const ct_graph *g, const ct_noise *noise, int32_t f, int64
         cols[i] = ct_kind_dim(ops->kind[i]);
         D[i] = J && J[i] ? J[i] + k * ops->rows * cols[i] : NULL;
     }
-    ct__divide_by_multiplier(factor->multiplier, ops->rows, r + k * ops->rows, ops->arity, D, cols);
+    ct__divide_by_factor_scale(g, noise, f, r + k * ops->rows, ops->arity, D, cols);
     ct__whiten(ct_noise_get(noise, factor->noise), ops->rows, r + k * ops->rows, ops->arity, D, cols);
 }
 

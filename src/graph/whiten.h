@@ -5,7 +5,7 @@
  * so that J'r is the error's gradient and J'J its Gauss-Newton matrix (iteratively reweighted).
  *
  * A factor whose covariance is m times its model's is first divided by sqrt(m), r and J alike. After that every formula
- * with the model's own covariance holds.
+ * with the model's own covariance holds. So is one whose model has a function, row by row (factor_scale.c).
  * Inline because it runs once per factor and iteration on 3 or 6 rows. */
 #ifndef CT_WHITEN_H
 #define CT_WHITEN_H
@@ -24,6 +24,15 @@ CT_INLINE void ct__divide_by_multiplier(double m, int rows, double *r, int block
     for (int i = 0; i < rows; i++) r[i] *= scale;
     for (int b = 0; b < blocks; b++)
         for (int i = 0; J[b] && i < rows * cols[b]; i++) J[b][i] *= scale;
+}
+
+/* r <- diag(s) r, J <- diag(s) J. */
+CT_INLINE void ct__multiply_rows(const double *s, int rows, double *r, int blocks, double *const J[], const int cols[])
+{
+    for (int i = 0; i < rows; i++) r[i] *= s[i];
+    for (int b = 0; b < blocks; b++)
+        for (int i = 0; J[b] && i < rows; i++)
+            for (int j = 0; j < cols[b]; j++) J[b][i * cols[b] + j] *= s[i];
 }
 
 /* M <- diag(s) M, rows x cols. */

@@ -189,6 +189,31 @@ static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *inner, ct
     return Y ? add_gradient_covariance(outer, inner, scratch->S, Y, err) : CT_OK;
 }
 
+/* ---- Weights --------------------------------------------------------------------------------- */
+
+/* The covariance of a factor is S Sigma S, S = diag(e^(u/2)). With G = dL/dSigma of the factor as its residual divided
+ * by s has it, dL/du_i = (G Sigma)_ii, where u is not cut; the function's backward pass leads to its weights. */
+static void add_weight_gradient(const ct_outer *outer, ct__inner_problem *inner, int32_t k, const ct__factor_view *f,
+                                const double *l)
+{
+    const ct_solver   *solver = inner->solver;
+    const int32_t      model = solver->item[k].noise;
+    const ct_function *function = f->model->function;
+    const double      *u = solver->functions->u + (int64_t)k * CT_ROWS_MAX;
+    double             G[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX] = {0}, d[CT_ROWS_MAX] = {0};
+    double             x[CT_FUNCTION_FEATURES_MAX];
+    int                column[CT_FUNCTION_FEATURES_MAX];
+    ct__view_add_covariance_gradient(f, l, G);
+    for (int i = 0; i < f->rows; i++) {
+        const int o = function->outputs == 1 ? 0 : i;
+        if (u[o] < function->u_low[i] || u[o] > function->u_high[i]) continue;
+        for (int j = 0; j < f->rows; j++) d[o] += G[i * f->rows + j] * ct_noise_covariance(f->model, i, j);
+    }
+    ct__feature_columns(solver->graph, function, column);
+    ct__factor_features(solver->graph, solver->factor_of[k], function, column, x);
+    ct_function_gradient(function, x, d, inner->weight_gradient + outer->weight_of[model]);
+}
+
 /* ---- Adjoint --------------------------------------------------------------------------------- */
 
 static ct_status adjoint(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, ct_err *err)
@@ -214,6 +239,8 @@ static ct_status adjoint(const ct_outer *outer, ct__inner_problem *inner, ct__sc
     {
         ct__factor_view f;
         ct__view_factor(solver, outer->noise, batch, k, inner->x, &f);
+        if (inner->weight_gradient && outer->weight_of[solver->item[k].noise] >= 0)
+            add_weight_gradient(outer, inner, k, &f, l);
         ct__view_add_covariance_gradient(&f, l, scratch->dL_dSigma + outer->slot[solver->item[k].noise] * size);
     }
     for (int32_t model = 0; model < outer->models; model++) {
@@ -311,6 +338,8 @@ void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scr
     inner->status = CT_OK;
     minimise(outer, inner);
     memset(inner->gradient, 0, (size_t)m * sizeof *inner->gradient);
+    if (inner->weight_gradient)
+        memset(inner->weight_gradient, 0, (size_t)outer->weights * sizeof *inner->weight_gradient);
     memset(inner->matrix, 0, (size_t)m * (size_t)m * sizeof *inner->matrix);
     memset(inner->gradient_covariance, 0, (size_t)m * (size_t)m * sizeof *inner->gradient_covariance);
     if (!ct_stop_converged(inner->stop)) return;

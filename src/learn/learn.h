@@ -54,6 +54,7 @@ typedef struct {
     double             loss;
     ct_model_fit *fit;                       /* per noise model, if wanted                         */
     double            *gradient;             /* m                                                  */
+    double            *weight_gradient;      /* by weights of functions; NULL: not wanted          */
     double            *matrix;               /* m x m                                              */
     double            *gradient_covariance;  /* m x m                                              */
     ct_stop            stop;
@@ -106,6 +107,8 @@ struct ct_outer {
     int                fresh;            /* the last evaluation was computed, not replayed        */
     int32_t           *owner;            /* per sequence: the rank that computes it               */
     int                timed, balanced;  /* times of all sequences are known; how often they decided */
+    int32_t            weights;          /* of functions whose gradient is wanted                 */
+    int32_t           *weight_of;        /* per model: its first weight, -1: none; NULL: not wanted */
 };
 
 /* Derivatives wanted from an evaluation. */

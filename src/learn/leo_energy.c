@@ -67,7 +67,9 @@ static double add_values(const ct_outer *o, const ct_solver *solver, const doubl
             double          r[CT_ROWS_MAX];
             if (o->slot[item->noise] < 0) continue;
             ct__item_eval(solver, batch, k, x, r, NULL);
-            ct__divide_by_multiplier(ct__item_multiplier(solver, item), batch->ops->rows, r, 0, NULL, NULL);
+            double inverse[CT_ROWS_MAX];
+            if (ct__item_inverse_scale(solver, item, inverse))
+                ct__multiply_rows(inverse, batch->ops->rows, r, 0, NULL, NULL);
             E += add_residual(o, item->noise, r, weight, squares);
         }
     return E;

@@ -242,6 +242,7 @@ void ct_outer_free(ct_outer *o)
         free(o->inner[i].x);
         free(o->inner[i].gradient);
         free(o->inner[i].fit);
+        free(o->inner[i].weight_gradient);
     }
     for (int32_t k = 0; o->scratch && k < o->scratches; k++) {
         const ct__scratch *scratch = &o->scratch[k];
@@ -257,6 +258,7 @@ void ct_outer_free(ct_outer *o)
     free(o->scratch);
     free(o->slot);
     free(o->slopes);
+    free(o->weight_of);
     ct_noise_free(o->base);
     ct_noise_free(o->noise);
     free(o);

@@ -1,6 +1,7 @@
 /* residual_samples.c: residuals at the truth of all factors of learned models, by sequence: samples of their noise.
  * Collected once. Second moments over any part of the sequences are sums over them. */
 #include "evaluate/evaluate.h"
+#include "graph/graph.h"
 #include "learn/learn.h"
 
 ct_status ct__collect_samples(ct_outer *o, ct_err *err)
@@ -20,6 +21,7 @@ ct_status ct__collect_samples(ct_outer *o, ct_err *err)
             const int32_t slot = o->slot[seq->graph->factor[k].noise];
             double        r[CT_ROWS_MAX];
             if (slot < 0 || !ct__truth_residual(seq, k, r)) continue;
+            ct__divide_by_function(seq->graph, o->base, k, r);
             ct__samples *s = &o->samples[slot];
             CT_TRY(ct__grow(&s->r, &s->capacity, (s->count + 1) * s->dim, sizeof *s->r, "residuals", err));
             memcpy(s->r + s->count++ * s->dim, r, (size_t)s->dim * sizeof *r);

@@ -38,10 +38,9 @@ void ct__view_factor(const ct_solver *solver, const ct_noise *noise, const ct__b
         f->column[i] = block < 0 ? -1 : solver->column[block];
         f->J[i] = block < 0 ? NULL : f->space + i * CT__VIEW_BLOCK;
     }
-    const double m = ct__item_multiplier(solver, item);
-    f->scale = m == 1 ? 1 : 1 / sqrt(m);
+    const int scaled = ct__item_inverse_scale(solver, item, f->scale);
     ct__item_eval(solver, batch, k, x, f->r, f->J);
-    ct__divide_by_multiplier(m, ops->rows, f->r, ops->arity, f->J, f->cols);
+    if (scaled) ct__multiply_rows(f->scale, ops->rows, f->r, ops->arity, f->J, f->cols);
     memcpy(f->y, f->r, sizeof f->y);
     ct__apply_information(f->model, f->rows, f->y);
     for (int i = 0; i < f->rows; i++) d2 += f->r[i] * f->y[i];

@@ -1,7 +1,7 @@
 /* factor_view.h: a factor at given values under a noise table, as derivatives by noise parameters need it.
  *
- * W = Sigma^-1, y = W r, w is the robust weight at d2 = r'W r, and w' = dw/d(d2). r and J of a factor with multiplier m
- * are divided by sqrt(m); Sigma is the model's. */
+ * W = Sigma^-1, y = W r, w is the robust weight at d2 = r'W r, and w' = dw/d(d2). r and J of a factor with covariance
+ * S Sigma S are multiplied by S^-1; Sigma is the model's. */
 #ifndef CT_FACTOR_VIEW_H
 #define CT_FACTOR_VIEW_H
 
@@ -17,7 +17,7 @@ typedef struct {
     int32_t               column[CT_ARITY_MAX]; /* first scalar of each variable; -1: fixed */
     double               *J[CT_ARITY_MAX];      /* rows x cols; NULL: fixed                 */
     double                r[CT_ROWS_MAX], y[CT_ROWS_MAX], w, slope;
-    double                scale;                /* 1 / sqrt(m): factor of second derivatives too */
+    double                scale[CT_ROWS_MAX];   /* 1 / s: factors of second derivatives too */
     double                space[CT_ARITY_MAX * CT__VIEW_BLOCK];
 } ct__factor_view;
 

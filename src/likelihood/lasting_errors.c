@@ -43,7 +43,7 @@ static void residual(const ct_graph *g, const ct_noise *noise, int32_t f, const 
     const int             n = k.ops->rows;
     for (int i = 0; i < k.ops->arity; i++) arg[i] = x + ct_graph_offset(g, k.var[i]);
     ct_factor_eval(k.ops, k.z, k.context, arg, r, NULL);
-    ct__divide_by_multiplier(k.multiplier, n, r, 0, NULL, NULL);
+    ct__divide_by_factor_scale(g, noise, f, r, 0, NULL, NULL);
     for (int i = 0; i < n; i++) {
         u[i] = model->kind == CT_NOISE_FULL ? 0 : model->sqrt_info[i] * r[i];
         for (int j = i; model->kind == CT_NOISE_FULL && j < n; j++) u[i] += model->sqrt_info[i * n + j] * r[j];

@@ -108,13 +108,13 @@ static void add_log_det_gradient(const sweep *w, const ct__batch *batch, int32_t
 {
     const ct_solver *solver = w->s->solver;
     double  all[CT__SIDE_MAX] = {0}, m[CT__SIDE_MAX], K[CT__SIDE_MAX * CT__SIDE_MAX], u[CT_ROWS_MAX] = {0};
-    double *g = w->scratch->g, root = sqrt(ct__item_multiplier(solver, &solver->item[item]));
+    double *g = w->scratch->g;
     int     side = 0;
     for (int i = 0; i < f->arity; i++) side += f->cols[i];
     for (int a = 0; a < f->rows && !batch->ops->flat; a++) {
         memset(m, 0, sizeof m);
         for (int k = 0; k < n; k++) m[place[k]] = f->w * M[a * n + k];
-        u[a] = 1 / root;
+        u[a] = f->scale[a];
         ct__item_curvature(solver, batch, item, w->s->x, u, K);
         u[a] = 0;
         for (int i = 0; i < side; i++)
@@ -168,6 +168,11 @@ static double log_normalisers(const ct_likelihood *l, const ct_solver *solver)
     double sum = 0;
     for (int32_t k = 0; k < solver->items; k++)
         if (solver->item[k].noise < l->models) sum += l->constant[solver->item[k].noise];
+    for (int32_t k = 0; solver->functions && k < solver->items; k++) { /* log det S */
+        if (solver->item[k].multiplied != CT__SCALED_BY_FUNCTION) continue;
+        const int rows = ct__batch_of(solver, k)->ops->rows;
+        for (int i = 0; i < rows; i++) sum -= log(solver->functions->inverse[(int64_t)k * CT_ROWS_MAX + i]);
+    }
     return sum;
 }
 

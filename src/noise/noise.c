@@ -24,6 +24,7 @@ struct ct_noise {
     int32_t         count;
     int64_t         capacity;
     ct__names       names; /* numbered as the models are */
+    int             functions; /* models that have one */
 };
 
 ct_status ct_noise_new(ct_noise **out, ct_err *err)
@@ -38,6 +39,7 @@ void ct_noise_free(ct_noise *noise)
     for (int32_t i = 0; i < noise->count; i++) {
         free((double *)noise->model[i].covariance); /* the block */
         free((ct_bias *)noise->model[i].bias);
+        ct_function_free((ct_function *)noise->model[i].function);
     }
     free(noise->model);
     ct__names_free(&noise->names);
@@ -86,7 +88,19 @@ void ct__noise_put(ct_noise *noise, int32_t index, const ct__noise_numbers *numb
     model->kind = numbers->kind;
     memcpy((double *)model->covariance, numbers->covariance, bytes); /* const to readers only */
     memcpy((double *)model->sqrt_info, numbers->sqrt_info, bytes);
+    ct__noise_update_cuts(model);
 }
+
+void ct__noise_put_function(ct_noise *noise, int32_t index, ct_function *function)
+{
+    ct_noise_model *model = &noise->model[index];
+    noise->functions += (function != NULL) - (model->function != NULL);
+    ct_function_free((ct_function *)model->function);
+    model->function = function;
+    ct__noise_update_cuts(model);
+}
+
+int ct__noise_functions(const ct_noise *noise) { return noise->functions; }
 
 ct_status ct__noise_add(ct_noise *noise, const char *name, const ct__noise_numbers *numbers, int32_t *index,
                         ct_err *err)
@@ -204,6 +218,11 @@ static ct_status copy_labels(const ct_noise_model *m, ct_noise *to, int32_t i, c
     copy->learned = m->learned;
     if (m->row) copy->row = memcpy(place_of_rows(copy), m->row, (size_t)m->dim * sizeof *m->row);
     ct_noise_set_measurement(to, i, m->measurement);
+    if (m->function) {
+        ct_function *function = ct_function_copy(m->function);
+        if (!function) return ct__no_memory(err, "functions of noise models", 1);
+        ct__noise_put_function(to, i, function);
+    }
     return ct_noise_set_bias(to, i, m->bias, err);
 }
 

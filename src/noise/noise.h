@@ -2,6 +2,8 @@
 #ifndef CT_NOISE_PRIVATE_H
 #define CT_NOISE_PRIVATE_H
 
+#include "function/function.h"
+
 #include <covtune/noise.h>
 
 #define CT__NOISE_NUMBERS_MAX (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
@@ -29,6 +31,11 @@ void      ct__noise_swap(ct_noise *a, ct_noise *b);
 
 /* bias.c: the checks of ct_noise_set_bias for a model of that name and dimension. */
 ct_status ct__bias_check(const char *model, int dim, const ct_bias *bias, ct_err *err);
+/* The function of a model becomes this one, which the table then owns; NULL: none. */
+void ct__noise_put_function(ct_noise *noise, int32_t index, ct_function *function);
+int  ct__noise_functions(const ct_noise *noise); /* models that have one */
+/* After the numbers of a model, or the bounds of its function, changed. */
+void ct__noise_update_cuts(const ct_noise_model *model);
 
 /* Cuts a name to the nearest one it is part of, "odom@1#7" to "odom@1" and that to "odom"; 0, and nothing cut, if it
  * is whole. */

@@ -9,11 +9,13 @@
  * "robust" may be left out: then a model that is in the table keeps its kernel. "width" may be left out: then it is
  * the kernel's default. "coordinates" and "units" name the rows. They are optional, as are "measurement"
  * (the measurement model that uses it) and "learned". Written files (noise_json.c) also have kind, sigma and
- * correlation for readers; of these only "kind" is read, and must agree. Other keys are ignored.
+ * correlation for readers; of these only "kind" is read, and must agree. "function" makes the covariance depend on
+ * features (function_json.c); a file that has one is of version 2. Other keys are ignored.
  *
  * A file is read into a copy of the table, which replaces the table at the end: all models or none.
  */
 #include "noise/noise_json.h"
+#include "noise/function_json.h"
 #include "noise/noise.h"
 #include "base/base.h"
 #include "base/coordinate.h"
@@ -241,6 +243,22 @@ static ct_status apply_bias(ct_noise *noise, int32_t index, const place *at, con
     return in_file(at, ct_noise_set_bias(noise, index, &bias, &inner), &inner);
 }
 
+/* A group without a function is constant. */
+static ct_status apply_function(ct_noise *noise, int32_t index, const place *at, const json_t *group)
+{
+    const json_t *value = json_object_get(group, "function");
+    ct_function  *function = NULL;
+    ct_err        inner;
+    char          where[512];
+    if (value) {
+        snprintf(where, sizeof where, "%s: groups.%.250s.function", at->path, at->name);
+        CT_TRY(ct__function_from_json(where, value, ct_noise_get(noise, index)->dim, &function, at->err));
+    }
+    const ct_status status = in_file(at, ct_noise_set_function(noise, index, function, &inner), &inner);
+    ct_function_free(function);
+    return status;
+}
+
 /* Set model `index` of the table, or add one if index is -1, from a group of the file. */
 static ct_status apply(ct_noise *noise, int32_t index, const place *at, const json_t *group)
 {
@@ -259,6 +277,9 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
     CT_TRY(apply_rows(noise, index, at, group));
     CT_TRY(apply_labels(noise, index, at, group));
     CT_TRY(apply_bias(noise, index, at, json_object_get(group, "bias")));
+}
+
+    CT_TRY(apply_function(noise, index, at, group));
     const json_t *robust = json_object_get(group, "robust");
     if (!robust) return CT_OK;
     ct_robust kernel;

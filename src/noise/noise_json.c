@@ -3,6 +3,7 @@
  * jansson returns NULL for a value that could not be allocated, and inserting NULL fails. So memory is checked where
  * values are inserted, not where they are created. */
 #include "noise/noise_json.h"
+#include "noise/function_json.h"
 #include "noise/noise.h"
 #include "base/base.h"
 
@@ -121,16 +122,17 @@ static int put_model(json_t *groups, const ct_noise_model *m)
     if (json_object_set_new(groups, m->name, group)) return -1;
     return json_object_set_new(group, "kind", json_string(ct__noise_kind_name(m->kind))) || put_numbers(group, m) ||
            put_rows(group, m) || put_labels(group, m) || put_robust(group, m->robust) ||
-           (m->bias && put_bias(group, m->bias));
+           (m->bias && put_bias(group, m->bias)) ||
+           (m->function && ct__function_put_json(group, m->dim, m->function));
 }
 
 ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err)
 {
     *out = NULL;
     for (int32_t i = 0; i < ct_noise_count(noise); i++) CT_TRY(check_text(ct_noise_get(noise, i), err));
-    int version = 1; /* programs that read 1 alone would leave biases out */
+    int version = 1; /* programs that read 1 alone would leave biases and functions out */
     for (int32_t i = 0; i < ct_noise_count(noise); i++)
-        if (ct_noise_get(noise, i)->bias) version = CT__NOISE_VERSION;
+        if (ct_noise_get(noise, i)->bias || ct_noise_get(noise, i)->function) version = CT__NOISE_VERSION;
     json_t *root = json_object(), *groups = json_object();
     int     failed = !root || json_object_set_new(root, "format", json_string("covtune-noise")) ||
                  json_object_set_new(root, "version", json_integer(version));

@@ -10,6 +10,7 @@
 #include <covtune/simulate.h>
 #include "data/data.h"
 #include "data/leo.h"
+#include "simulate/nav_situation.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -79,6 +80,7 @@ typedef struct {
     nav_model    odom[CT_NAV_REGIMES], gps[CT_NAV_REGIMES];
     int32_t      first; /* noise model of the first pose */
     ct_rng       noise, drift_noise, durations;
+    ct__situation situation;
     double       uneven;         /* largest multiplier of odometry; 0 or 1: none                */
     double       drift, decay;   /* sigma of the slow error (m); its factor a per pose */
     double       slow[3];        /* the slow error at the current pose, in the world            */
@@ -110,6 +112,9 @@ static ct_status make_models(maker *m, const ct_nav_options *o, ct_noise *noise)
     for (int r = 0; r < o->regimes; r++) {
         CT_TRY(ct__share_model(noise, name_model(m, "odom", r, name), &m->odom[r].numbers, &m->odom[r].index, m->err));
         CT_TRY(ct__share_model(noise, name_model(m, "gps", r, name), &m->gps[r].numbers, &m->gps[r].index, m->err));
+        if (o->situation == CT_SITUATION_NONE) continue;
+        CT_TRY(ct__situation_function(noise, m->odom[r].index, 1, m->err));
+        CT_TRY(ct__situation_function(noise, m->gps[r].index, 0, m->err));
     }
     return CT_OK;
 }
@@ -190,6 +195,14 @@ ct_status ct_nav_add_biases(const ct_nav_options *o, ct_noise *noise, ct_err *er
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
+/* Rotation from one pose to the next, rad. */
+static double turn_of(ct_kind kind, const double *a, const double *b)
+{
+    double d[CT_DIM_MAX];
+    ct_kind_local(kind, a, b, d);
+    return kind == CT_SE2 ? fabs(d[2]) : sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
 /* Odometry from pose i - 1 to pose i. */
 static ct_status add_odometry(maker *m, int32_t i, const double *x, const nav_model *model)
 {
@@ -197,10 +210,15 @@ static ct_status add_odometry(maker *m, int32_t i, const double *x, const nav_mo
     draw(m, &model->numbers, e);
     if (m->uneven > 1) multiplier = pow(m->uneven, 2 * ct_rng_uniform(&m->durations) - 1);
     for (int k = 0; m->uneven > 1 && k < ct_kind_dim(m->kind); k++) e[k] *= sqrt(multiplier);
+    const int    depends = m->situation.kind != CT_SITUATION_NONE;
+    const double turn = depends ? turn_of(m->kind, x - ct_kind_size(m->kind), x) : 0;
+    const double u = depends ? ct__situation_odom(&m->situation, turn) : 0;
+    for (int k = 0; depends && k < ct_kind_dim(m->kind); k++) e[k] *= exp(0.5 * u);
     e[2] += m->gyro; /* yaw, in space rz */
     if (m->walk > 0) m->gyro += m->walk * ct_rng_normal(&m->gyro_noise);
     ct__measure(m->kind, x - ct_kind_size(m->kind), x, e, z);
     CT_TRY(ct_graph_add_between(m->seq->graph, i - 1, i, z, model->index, m->err));
+    if (depends) CT_TRY(ct__situation_describe(&m->situation, m->seq->graph, 1, &turn, u, m->err));
     return ct_graph_set_multiplier(m->seq->graph, ct_graph_factors(m->seq->graph) - 1, multiplier, m->err);
 }
 
@@ -215,11 +233,16 @@ static ct_status add_pose(maker *m, int32_t i, int regime)
     if (i == 0) return ct_graph_add_prior(g, 0, x, m->first, m->err);
     CT_TRY(add_odometry(m, i, x, &m->odom[regime]));
     draw(m, &m->gps[regime].numbers, e);
+    double       feature[2];
+    const int    depends = m->situation.kind != CT_SITUATION_NONE;
+    const double u = depends ? ct__situation_gps(&m->situation, feature) : 0;
+    for (int k = 0; depends && k < ct_kind_dim(m->kind); k++) e[k] *= exp(0.5 * u);
     ct_kind_identity(m->kind, world);
     ct__measure(m->kind, world, x, e, z);
     if (m->drift > 0) step_drift(m), add_drift(m, z);
     if (m->swing > 0) add_swing(m, i, z);
-    return ct_graph_add_prior(g, i, z, m->gps[regime].index, m->err);
+    CT_TRY(ct_graph_add_prior(g, i, z, m->gps[regime].index, m->err));
+    return depends ? ct__situation_describe(&m->situation, g, 0, feature, u, m->err) : CT_OK;
 }
 
 static ct_status check(const ct_nav_options *o, ct_err *err)
@@ -250,6 +273,9 @@ static ct_status check(const ct_nav_options *o, ct_err *err)
                        o->gyro, o->gyro_start);
     if (o->uneven != 0 && !(o->uneven >= 1 && o->uneven <= 1e6))
         return ct_fail(err, CT_E_ARGUMENT, "the largest multiplier of odometry is from 1 to 1e6, found %g", o->uneven);
+    if ((unsigned)o->situation > CT_SITUATION_CURVED || o->useless < 0 || o->useless > 20)
+        return ct_fail(err, CT_E_ARGUMENT, "situation %d is not one, or %d useless features are not 0 to 20",
+                       (int)o->situation, o->useless);
     return CT_OK;
 }
 
@@ -285,6 +311,7 @@ ct_status ct_simulate_nav(const ct_nav_options *options, uint64_t number, ct_noi
                .drift_noise = ct__rng_stream(options->seed, number, STREAM_DRIFT),
                .durations = ct__rng_stream(options->seed, number, STREAM_UNEVEN),
                .uneven = options->uneven,
+               .situation = ct__situation_begin(options, number),
                .drift = options->drift,
                .decay = options->drift > 0 ? exp(-1 / options->drift_poses) : 0,
                .err = err};

@@ -10,11 +10,15 @@
  * g = T'(Lambda d + eta), with T the inverse right Jacobians at d. While no point has moved, T = I and the prior is
  * exactly the Schur complement. */
 #include "smooth/smooth.h"
+#include "function/function.h"
 #include "graph/whiten.h"
+
+#include <math.h>
 
 int64_t ct__z_numbers(const ct__smooth_factor *f)
 {
-    return f->ops ? ct_factor_z_size(f->ops) : (int64_t)CT_SIZE_MAX * f->members + (int64_t)f->n * f->n + f->n;
+    if (f->ops) return ct_factor_z_size(f->ops) + f->features;
+    return (int64_t)CT_SIZE_MAX * f->members + (int64_t)f->n * f->n + f->n;
 }
 
 int64_t ct__linear_numbers(const ct__smooth_factor *f)
@@ -101,6 +105,20 @@ static void carry_prior(const ct_smoother *s, const ct__smooth_factor *f, double
         }
 }
 
+/* r and J of a factor with the covariance S Sigma S times S^-1. */
+static void divide_by_scale(const ct_smoother *s, const ct__smooth_factor *f, double *r, int blocks, double *const J[],
+                            const int cols[])
+{
+    const ct_noise_model *model = ct_noise_get(s->noise, f->noise);
+    double                u[CT_ROWS_MAX];
+    ct__divide_by_multiplier(f->multiplier, f->ops->rows, r, blocks, J, cols);
+    if (!model->function && !f->features) return;
+    const int same = model->function && model->function->features == f->features; /* the table may have changed */
+    if (same) ct__function_rows(model->function, model->dim, ct__numbers(s, f->z) + ct_factor_z_size(f->ops), u, NULL);
+    for (int i = 0; i < model->dim; i++) u[i] = same ? exp(-0.5 * u[i]) : NAN;
+    ct__multiply_rows(u, model->dim, r, blocks, J, cols);
+}
+
 static ct_status linearise_rows(const ct_smoother *s, const ct__smooth_factor *f, double *out, ct_err *err)
 {
     const ct_factor_ops *ops = f->ops;
@@ -114,7 +132,7 @@ static ct_status linearise_rows(const ct_smoother *s, const ct__smooth_factor *f
         at += ops->rows * cols[i];
     }
     ct_factor_eval(ops, ct__numbers(s, f->z), f->context, x, r, J);
-    ct__divide_by_multiplier(f->multiplier, ops->rows, r, ops->arity, J, cols);
+    divide_by_scale(s, f, r, ops->arity, J, cols);
     ct__whiten(ct_noise_get(s->noise, f->noise), ops->rows, r, ops->arity, J, cols);
     char name[64];
     if (!all_finite(out, ct__linear_numbers(f)))
@@ -154,7 +172,7 @@ static double error_of(const ct_smoother *s, const ct__smooth_factor *f)
         x[i] = value[i];
     }
     f->ops->eval(ct__numbers(s, f->z), f->context, x, r, NULL);
-    ct__divide_by_multiplier(f->multiplier, f->ops->rows, r, 0, NULL, NULL);
+    divide_by_scale(s, f, r, 0, NULL, NULL);
     return ct__whiten(ct_noise_get(s->noise, f->noise), f->ops->rows, r, 0, NULL, NULL);
 }
 

@@ -2,6 +2,7 @@
 #include "graph/graph.h"
 #include "smooth/smooth.h"
 
+#include <math.h>
 #include <stdio.h>
 
 const char *ct__var_name(const ct_smoother *s, int32_t slot, char buf[64])
@@ -43,6 +44,10 @@ static ct_status check_noise(const ct_smoother *s, int32_t f, const ct_new_facto
     if (model->dim != factor->ops->rows)
         return ct_fail(err, CT_E_NOISE, "factor %d (%s) has %d rows, noise model \"%s\" has %d coordinates", f,
                        factor->ops->name, factor->ops->rows, model->name, model->dim);
+    for (int i = 0; model->function && i < model->function->features; i++)
+        if (!factor->feature || isnan(factor->feature[i]))
+            return ct_fail(err, CT_E_NOISE, "noise model \"%s\" depends on %s, which factor %d (%s) has not",
+                           model->name, model->function->feature[i].name, f, factor->ops->name);
     return CT_OK;
 }
 
@@ -131,6 +136,8 @@ static ct_status add_factor(ct_smoother *s, const ct_new_factor *factor, ct_err 
     f->context = factor->context;
     f->noise = factor->noise;
     f->multiplier = factor->multiplier == 0 ? 1 : factor->multiplier;
+    const ct_function *function = ct_noise_get(s->noise, factor->noise)->function;
+    f->features = function ? function->features : 0;
     for (int i = 0; i < f->members; i++) {
         *ct__nodes(s, f->node + i) = (ct__node){
             .var = ct__slot(&s->var_map, factor->var[i]), .factor = slot, .next = CT_NONE, .before = CT_NONE};
@@ -138,7 +145,10 @@ static ct_status add_factor(ct_smoother *s, const ct_new_factor *factor, ct_err 
     }
     CT_TRY(ct__pool_take(&s->numbers, ct__z_numbers(f), &z, err));
     f->z = z;
-    memcpy(ct__numbers(s, z), factor->z, (size_t)ct_factor_z_size(factor->ops) * sizeof *factor->z);
+    const int numbers = ct_factor_z_size(factor->ops);
+    memcpy(ct__numbers(s, z), factor->z, (size_t)numbers * sizeof *factor->z);
+    if (f->features)
+        memcpy(ct__numbers(s, z) + numbers, factor->feature, (size_t)f->features * sizeof *factor->feature);
     const int32_t index = ct_smoother_factors(s);
     CT_TRY(ct__map_append(&s->factor_map, slot, err));
     f->index = index;

@@ -35,6 +35,7 @@ typedef struct {
     /* waiting to be added */
     ct_new_variable         *variable;
     ct_new_factor           *pending;
+    double                  *feature; /* of factors whose models have functions, CT_FUNCTION_FEATURES_MAX each */
     int32_t                 *member;         /* their variables                                            */
     int32_t                  variables, factors, members;
     int32_t                  next_try;       /* with so many waiting variables and factors                 */
@@ -117,7 +118,8 @@ static void release(replay *t)
 {
     ct_smoother_free(t->smoother);
     void *const owned[] = {t->step_of, t->number, t->body,     t->before,  t->factor, t->first,
-                           t->enter,   t->begin,  t->variable, t->pending, t->member, t->given};
+                           t->enter,   t->begin,  t->variable, t->pending, t->member, t->given,
+                           t->feature};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 
@@ -228,9 +230,11 @@ static void load(replay *t, int32_t step)
         t->result->left_out += gone;
         if (gone) continue;
         t->members += f.ops->arity;
+        const int64_t features = (int64_t)t->factor[k] * CT_FUNCTION_FEATURES_MAX;
         t->pending[t->factors++] =
             (ct_new_factor){.ops = f.ops, .var = var, .z = f.z, .context = f.context, .noise = f.noise,
-                            .multiplier = f.multiplier};
+                            .multiplier = f.multiplier,
+                            .feature = t->feature ? t->feature + features : NULL};
     }
 }
 
@@ -370,6 +374,7 @@ ct_status ct_replay(const ct_graph *graph, const ct_noise *noise, const ct_repla
     CT_TRY(ct_graph_check_noise(graph, noise, err));
     const ct_smoother_options smoother = sized(&t);
     ct_status                 status = plan(&t, err);
+    if (status == CT_OK) status = ct__graph_gather_features(graph, noise, 0, graph->factors, &t.feature, err);
     if (status == CT_OK) status = ct_smoother_new(noise, &smoother, &t.smoother, err);
     for (int32_t step = 0, over = 0; step < graph->variables && !over && status == CT_OK; step++) {
         load(&t, step);

@@ -83,6 +83,7 @@ typedef struct {
     int64_t              linear; /* whitened J of each member, r; of a prior: H, g            */
     int64_t              redone; /* stamp: relinearised by this update                        */
     double               multiplier; /* of its model's covariance                             */
+    int32_t              features;   /* of its model's function, after its measurement        */
     int32_t              index;  /* the caller's index, CT_NONE for a prior                   */
     int32_t              noise, members;
     int32_t              n;      /* scalars of its members                                    */

@@ -262,7 +262,7 @@ ct_status ct_solver_distance(ct_solver *solver, const ct_noise *noise, const dou
     step_solver by = solver->approximate ? BY_JACOBIAN : BY_HESSIAN;
     *distance = NAN;
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
-    ct__refresh_noise(solver);
+    CT_TRY(ct__refresh_noise(solver, noise, err));
     ct__team own;
     ct__sparse_enter(solver->system, &own);
     if (!solver->scalars) *distance = 0;

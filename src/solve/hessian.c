@@ -48,7 +48,7 @@ ct_status ct_solver_hessian(ct_solver *solver, const ct_noise *noise, const doub
 {
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
     CT_TRY(refuse_approximate(solver, err));
-    ct__refresh_noise(solver);
+    CT_TRY(ct__refresh_noise(solver, noise, err));
     ct__team own;
     ct__sparse_enter(solver->system, &own);
     const int       finite = isfinite(ct__linearise_exact(solver, noise, x));

@@ -287,7 +287,7 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
     *result = (ct_solve_result){.distance = NAN};
     CT_TRY(check_options(state.options, err));
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
-    ct__refresh_noise(solver);
+    CT_TRY(ct__refresh_noise(solver, noise, err));
     state.residual_rounding = find_residual_rounding(solver, noise, x);
     if (solver->graph->variables) memset(solver->undetermined, 0, (size_t)solver->graph->variables);
     solver->undetermined_count = 0;
@@ -310,7 +310,7 @@ ct_status ct_solver_linearise(ct_solver *solver, const ct_noise *noise, const do
 {
     char text[256];
     CT_TRY(ct_graph_check_noise(solver->graph, noise, err));
-    ct__refresh_noise(solver);
+    CT_TRY(ct__refresh_noise(solver, noise, err));
     ct__team own;
     ct__sparse_enter(solver->system, &own);
     const int finite = isfinite(ct__linearise(solver, noise, x));

@@ -6,7 +6,7 @@
  *
  *     H += sum_i u_i d2 r_i / dd2 + 2 w'/w^2 (J_k'r_k)(J_k'r_k)'
  *
- * A factor with multiplier m enters as r / sqrt(m) and J / sqrt(m); its u is w R'R r / m.
+ * A factor with covariance S Sigma S (multiplier, function) enters as S^-1 r and S^-1 J; its u is w S^-1 R'R S^-1 r.
  * Factors are evaluated model by model, which keeps a model's code and branch history in the caches. Each reads its
  * own 64-byte item, its measurement and its variables. Nothing is allocated or searched. */
 #include "graph/graph.h"
@@ -22,12 +22,15 @@
 #define RETRACTED 2048  /* variables a thread retracts at a time */
 #define NO_CURVE  1e-13 /* relative to J'J: curvature below it is rounding of a zero residual */
 
-/* A factor whose covariance is a multiple of its model's. Kept out of the loops: most are not. */
+/* A factor whose covariance is not its model's. Kept out of the loops: most are not. */
 static void divide(const ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, double *r, double **J)
 {
     int cols[CT_ARITY_MAX];
     for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
-    ct__divide_by_multiplier(ct__item_multiplier_of(solver, item), ops->rows, r, J ? ops->arity : 0, J, cols);
+    if (item->multiplied == CT__SCALED_BY_FUNCTION)
+        ct__multiply_rows(solver->functions->inverse + (item - solver->item) * CT_ROWS_MAX, ops->rows, r,
+                          J ? ops->arity : 0, J, cols);
+    else ct__divide_by_multiplier(ct__item_multiplier_of(solver, item), ops->rows, r, J ? ops->arity : 0, J, cols);
 }
 
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
@@ -126,7 +129,7 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct__batch *batch, int32_t 
     }
     for (int row = 0; row < rows; row++) u[row] = sqrt_w * at->r[row];
     ct__apply_sqrt_info_back(model, rows, u);
-    ct__divide_by_multiplier(ct__item_multiplier(solver, item), rows, u, 0, NULL, NULL);
+    if (item->multiplied) divide(solver, ops, item, u, NULL);
     if (ops->curvature) ops->curvature(item->z, item->context, arg, u, K);
     else if (batch->many) ct__many_curvature(solver, batch, k, x, u, K);
     else ct_factor_curvature(ops, item->z, item->context, arg, u, K);

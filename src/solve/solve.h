@@ -16,8 +16,19 @@ typedef struct {
     int32_t       edge;             /* in the sparse system, -1 if every variable is fixed */
     uint8_t       moves;            /* bit i: variable i is estimated */
     uint8_t       cut;              /* its edge is not a block a variable: see variable_blocks.c */
-    uint8_t       multiplied;       /* its covariance is not its model's: ct__item_multiplier    */
+    uint8_t       multiplied;       /* its covariance is not its model's: CT__SCALED_*           */
 } ct__item;
+
+enum { CT__SCALED_NOT, CT__SCALED_BY_MULTIPLIER, CT__SCALED_BY_FUNCTION };
+
+/* Functions of features at the factors: function_scales.c. */
+typedef struct {
+    double        *u, *inverse; /* per item and row: u before cuts; 1 / s              */
+    int32_t       *of;          /* per item: the model it was evaluated for, plus 1    */
+    unsigned char *key, *fresh; /* the functions that u was computed with; room for others */
+    size_t         key_size;
+    int64_t        key_capacity, fresh_capacity, feature_changes;
+} ct__function_cache;
 
 typedef struct ct__many ct__many;
 
@@ -65,6 +76,7 @@ struct ct_solver {
     int32_t        *factor_of;   /* per item: its factor in the graph         */
     int32_t         items, batches;
     double          least_multiplier; /* of all factors; at most 1            */
+    ct__function_cache *functions;    /* NULL: no table had any so far        */
     int             approximate; /* a model's Jacobians are                   */
     double         *trial;       /* values                                    */
     double         *start, *aside; /* values at the start of a solve; values it may return to */
@@ -112,10 +124,16 @@ const ct__batch *ct__batch_of(const ct_solver *solver, int32_t item);
  * column k in the factor's perturbation. Returns n, at most CT__SIDE_MAX. */
 int ct__edge_jacobian(const ct_factor_ops *ops, double *const J[], double *out, int place[]);
 
-/* Updates noise indices and multipliers of items: factors may be given others after ct_solver_new. */
-void ct__refresh_noise(ct_solver *solver);
-/* m of an item, whose covariance is m times its model's. Whoever evaluates an item divides residual and Jacobians by
- * sqrt(m) (ct__divide_by_multiplier of whiten.h) before the model is applied. */
+/* Updates noise indices and scales of items: factors may be given others after ct_solver_new, and functions other
+ * weights. noise NULL: without functions. */
+ct_status ct__refresh_noise(ct_solver *solver, const ct_noise *noise, ct_err *err);
+/* function_scales.c: the same for items whose models have functions. */
+ct_status ct__refresh_functions(ct_solver *solver, const ct_noise *noise, ct_err *err);
+void      ct__function_cache_free(ct__function_cache *cache);
+/* inverse <- 1 / s of an item whose covariance is S Sigma S; 0: all of them are 1. */
+int ct__item_inverse_scale(const ct_solver *solver, const ct__item *item, double inverse[CT_ROWS_MAX]);
+/* m of an item, whose covariance is m times its model's, unless that has a function. Whoever evaluates an item
+ * multiplies residual and Jacobians by 1 / s (ct__item_inverse_scale) before the model is applied. */
 double ct__item_multiplier_of(const ct_solver *solver, const ct__item *item);
 static inline double ct__item_multiplier(const ct_solver *solver, const ct__item *item)
 {

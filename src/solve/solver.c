@@ -1,5 +1,6 @@
 /* solver.c: lays a graph out for solving. Everything a solve needs is allocated here. */
 #include "graph/graph.h"
+#include "noise/noise.h"
 #include "solve/many.h"
 #include "solve/solve.h"
 
@@ -189,7 +190,7 @@ ct_status ct_solver_new(const ct_graph *graph, const ct_sparse_options *options,
     if (status == CT_OK) status = analyse(s, graph, options, err);
     if (status == CT_OK) status = new_many(s, err);
     if (status == CT_OK) {
-        ct__refresh_noise(s);
+        (void)ct__refresh_noise(s, NULL, err);
         s->trial = ct__zalloc(graph->size, sizeof *s->trial);
         s->start = ct__zalloc(graph->size, sizeof *s->start);
         s->aside = ct__zalloc(graph->size, sizeof *s->aside);
@@ -214,6 +215,7 @@ void ct_solver_free(ct_solver *s)
     if (!s) return;
     ct_sparse_free(s->system);
     ct__share_free(s->share);
+    ct__function_cache_free(s->functions);
     for (int32_t b = 0; b < s->batches; b++) ct__many_free(s->batch[b].many);
     void *const owned[] = {s->block_of,  s->variable_of, s->column, s->piece,  s->undetermined, s->item,
                            s->factor_of, s->batch,       s->trial,  s->start,  s->aside, s->dx,
@@ -230,7 +232,7 @@ int32_t ct_solver_column(const ct_solver *s, int32_t var)
     return s->block_of[var] < 0 ? -1 : s->column[s->block_of[var]];
 }
 
-void ct__refresh_noise(ct_solver *s)
+ct_status ct__refresh_noise(ct_solver *s, const ct_noise *noise, ct_err *err)
 {
     s->least_multiplier = 1;
     for (int32_t k = 0; k < s->items; k++) {
@@ -239,6 +241,7 @@ void ct__refresh_noise(ct_solver *s)
         s->item[k].multiplied = f->multiplier != 1;
         s->least_multiplier = CT_MIN(s->least_multiplier, f->multiplier);
     }
+    return noise && ct__noise_functions(noise) ? ct__refresh_functions(s, noise, err) : CT_OK;
 }
 
 double ct__item_multiplier_of(const ct_solver *s, const ct__item *item)

@@ -81,6 +81,10 @@ static const cli_option OPTIONS[] = {
                  "learn full covariances for these (default: the kind in the dataset)"),
     CLI_ROW_TEXT("diagonal", "NAME,..|all", AT(theta.diagonal), "learn one variance per row for these"),
     CLI_ROW_TEXT("isotropic", "NAME,..|all", AT(theta.isotropic), "learn one variance for all rows of each of these"),
+    CLI_ROW_TEXT("model", "'NAME=FORM ..'", AT(model),
+                 "noise that depends on features of the factors: gps=linear:hdop,speed, range=piecewise:range/6, "
+                 "gps=network:hdop,speed/16x16; with /shared one function for all rows. The constant model stays where "
+                 "held-out recordings show no gain"),
     CLI_ROW_HEADING("Bounds"),
     CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", AT(theta.bounds),
                  "bounds of all variances. dataset (the default): those of dataset.yaml, and wide for other models. "
@@ -329,6 +333,8 @@ static ct_status prepare(const cli_io *io, const learn_request *request, const c
     if (status == CT_OK)
         status = ct_learn_default_bounds(job->outer, (ct_learn_method)request->method, job->theta, err);
     if (status != CT_OK) return status;
+    if (request->model) status = learn_check_functions(request, job, err);
+    if (status != CT_OK) return status;
     job->options = learn_options(request);
     job->digest = ct_outer_digest(job->outer, job->identity);
     return CT_OK;
@@ -337,6 +343,7 @@ static ct_status prepare(const cli_io *io, const learn_request *request, const c
 static void release(learn_job *job)
 {
     ct_learn_result_free(&job->result);
+    ct_conditional_result_free(&job->functions);
     ct_outer_free(job->outer);
     ct_checkpoint_free(job->checkpoint);
     ct_theta_free(job->theta);
@@ -421,10 +428,15 @@ static ct_status learn(const cli_io *io, const learn_request *request, learn_job
     watcher w = {.request = request, .job = job, .bar = cli_progress_new(io, 1), .loss = NAN};
     job->options.progress = watch;
     job->options.user = &w;
-    ct_outer_set_checkpoint(job->outer, job->checkpoint);
     cli_interrupt_begin(io, "stopping at the best so far");
     cli_progress_show(&w.bar, 0, "looking for mistakes in the data");
     ct_status status = learn_examine(request, job, err);
+    if (status == CT_OK && request->model) {
+        const ct_outer_options how = outer_options(request);
+        cli_progress_show(&w.bar, 0, "functions of features");
+        status = learn_functions(request, &how, job, err);
+    }
+    if (status == CT_OK) ct_outer_set_checkpoint(job->outer, job->checkpoint);
     if (status == CT_OK) status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
     if (status == CT_OK) status = learn_add_diagnosis(job, err);
     cli_interrupt_end();

@@ -15,7 +15,7 @@
 /* The options. Lists are as on the command line; NULL: not given. */
 typedef struct {
     const char *path, *out, *noise;
-    const char *weights, *prior, *truth_sigma, *robust, *bias;
+    const char *weights, *prior, *truth_sigma, *robust, *bias, *model;
     int         no_truth; /* --truth: 1 none, 0 use, -1 not given */
     ct_theta_options theta;
     int method, difference, gradient, hessian, deployment_start, scale, scale_from, inner, deployment, entry;
@@ -67,6 +67,7 @@ typedef struct {
     learn_folder    folder;
     ct_learn_result result;
     ct_learn_options options;
+    ct_conditional_result functions; /* with --model */
     ct_diagnosis    *diagnosis; /* in brief; NULL: none                                     */
     int32_t          mistakes;  /* findings of it that are in the result                     */
 } learn_job;
@@ -112,6 +113,11 @@ void      learn_close_folder(learn_folder *folder); /* of its run: open_run_fold
 /* print_candidates.c */
 json_t *learn_candidates_json(const ct_learn_result *result);
 void learn_print_candidates(const ct_learn_result *result);
+/* functions.c: --model. Checks the forms; learns constant models, then functions, and makes the outer problem anew. */
+ct_status learn_check_functions(const learn_request *request, const learn_job *job, ct_err *err);
+ct_status learn_functions(const learn_request *request, const ct_outer_options *how, learn_job *job, ct_err *err);
+json_t   *learn_functions_json(const learn_job *job);
+void      learn_print_functions(const learn_job *job);
 json_t *learn_json(const learn_request *request, const learn_job *job);
 void    learn_print(const cli_io *io, const learn_request *request, const learn_job *job);
 

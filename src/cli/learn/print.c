@@ -118,6 +118,7 @@ json_t *learn_json(const learn_request *request, const learn_job *job)
     cli_put(o, "loss", loss_json(r));
     cli_put(o, "prior", cli_number(r->prior));
     cli_put(o, "candidates", learn_candidates_json(r));
+    if (job->functions.models) cli_put(o, "functions", learn_functions_json(job));
     cli_put(o, "recordings", cli_integer(r->recordings));
     cli_put(o, "spread", cli_number(r->spread));
     cli_put(o, "scale", scale);
@@ -375,6 +376,7 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     print_method(request, job);
     cli_findings_print("note", &r->findings, CT_TOPIC_IDENTIFIABILITY, 1, -1);
     print_table(job);
+    if (job->functions.models) learn_print_functions(job);
     learn_print_candidates(r);
     print_correlations(job);
     print_kernels(job);

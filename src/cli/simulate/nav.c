@@ -17,7 +17,7 @@ typedef struct {
     /* option texts, or NULL */
     const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift, *swing, *gyro;
     double         odom_correlation, gps_correlation, uneven;
-    int            train, test, start;
+    int            train, test, start, situation, useless;
     uint64_t       seed;
     ct_nav_options nav;
     simulate_tables_request tables;
@@ -28,6 +28,15 @@ typedef struct {
 static const char *const STARTS[] = {"far", "unit"};
 
 static int find_start(const char *name) { return !strcmp(name, STARTS[0]) ? 0 : !strcmp(name, STARTS[1]) ? 1 : -1; }
+
+static const char *const SITUATIONS[] = {"none", "linear", "curved"};
+
+static int find_situation(const char *name)
+{
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, SITUATIONS[i])) return i;
+    return -1;
+}
 
 /* Sigmas "S,S,..", one per tangent coordinate, to diag(S^2). */
 static cli_exit take_sigmas(const cli_io *io, const char *option, const char *text, int dim, double S[36])
@@ -124,6 +133,9 @@ static cli_exit resolve(const cli_io *io, nav_request *q)
         return cli_misuse(io, "--dataset is one of D1, D2, D3, D4, found \"%s\"", q->dataset);
     o->seed = q->seed;
     o->uneven = q->uneven;
+    o->situation = (ct_situation)q->situation;
+    o->useless = q->useless;
+    if (q->useless && !q->situation) return cli_misuse(io, "--useless has an effect only with --situation");
     if (q->poses) code = take_poses(io, q->poses, &o->least, &o->most);
     if (code == CLI_GO && q->odom[0]) code = take_sigmas(io, "odom", q->odom[0], dim, o->odom[0]);
     if (code == CLI_GO && q->gps[0]) code = take_sigmas(io, "gps", q->gps[0], dim, o->gps[0]);
@@ -196,6 +208,7 @@ static ct_status start_models(const nav_request *q, const ct_noise *latent, ct_d
         for (int k = 0; k < CT_NOISE_DIM_MAX; k++) g->lower[k] = g->upper[k] = NAN;
         fill_start(q, odom, variance);
         if (learn) status = ct_noise_set_variance(d->noise, i, variance, err);
+        if (status == CT_OK) status = ct_noise_set_function(d->noise, i, NULL, err);
     }
     return status;
 }
@@ -268,6 +281,9 @@ static void print(const nav_request *q, const ct_noise *latent, const ct_dataset
     if (q->uneven > 1)
         cli_row("steps", "are uneven: the covariance of odometry is %.4g to %g times the model's", 1 / q->uneven,
                 q->uneven);
+    if (q->situation)
+        cli_row("situation", "%s: sigma of GPS depends on sky and traffic, of odometry on turn; %d useless feature%s",
+                SITUATIONS[q->situation], q->useless, CLI_S(q->useless));
     cli_row("start", "%s", q->start ? "variances of 1" : "distant variances, see dataset.yaml");
     cli_row("initial",
             "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the "
@@ -315,6 +331,10 @@ static void print_json(const nav_request *q, const ct_noise *latent, const ct_da
         cli_put(o, "gyro_bias_start", cli_number(q->nav.gyro_start));
     }
     if (q->uneven > 1) cli_put(o, "uneven", cli_number(q->uneven));
+    if (q->situation) {
+        cli_put(o, "situation", cli_text(SITUATIONS[q->situation]));
+        cli_put(o, "useless", cli_integer(q->useless));
+    }
     cli_put(o, "start", cli_text(STARTS[q->start]));
     cli_put(o, "latent", noise);
     cli_put(o, "rmse", cli_rmse_json(rmse));
@@ -378,6 +398,10 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_NUMBER("uneven", "R", 1, 1e6, AT(uneven),
                    "steps of unequal duration: the covariance of an odometry factor is 1/R to R times its model's, "
                    "and the factor says so (1)"),
+    CLI_ROW_CHOICE("situation", "none|linear|curved", find_situation, AT(situation),
+                   "noise that depends on features: GPS on sky and traffic over a factor of 20 in sigma, odometry on "
+                   "turn; log-linear, or not (none)"),
+    CLI_ROW_INTEGER("useless", "N", 0, 20, AT(useless), "with --situation: features that mean nothing (0)"),
     CLI_ROW_HEADING("Tables of a recorder instead of sequences"),
     CLI_ROW_FLAG("tables", AT(tables.wanted),
                  "write stamped CSV files of odometry, GPS, ranges and truth, with the recipe that imports them; "
@@ -410,6 +434,8 @@ static cli_exit check_form(const cli_io *io, const nav_request *q)
                   {"gps-correlation", q->gps_correlation != 0, 0},
                   {"gps-drift", q->drift != NULL, 0},
                   {"uneven", q->uneven > 0, 0},
+                  {"situation", q->situation != 0, 0},
+                  {"useless", q->useless != 0, 0},
                   {"duration", t->duration_s > 0, 1},
                   {"every", t->every_s > 0, 1},
                   {"rates", t->rates != NULL, 1},

@@ -1,0 +1,154 @@
+/* functions.c: --model: functions of features, learned before the run's method learns variances under them.
+ *
+ * The constant models are learned first, as without the option: they are the start, and what a function has to beat on
+ * held-out recordings. Everything is a function of data and options, so that a resumed run computes the same again. */
+#define _POSIX_C_SOURCE 200809L
+#include "cli/learn/learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BETWEEN " ;\t\n"
+
+/* Bounds of a row's variance in the table's numbers, where it has a parameter. */
+static void find_bounds(const ct_theta *theta, int32_t model, int dim, double lower[], double upper[])
+{
+    for (int i = 0; i < dim; i++) {
+        const int32_t p = ct_theta_find(theta, model, i);
+        const double  unit = ct_theta_unit(theta, model, i);
+        lower[i] = 0;
+        upper[i] = INFINITY;
+        if (p < 0) continue;
+        ct_theta_bounds(theta, p, &lower[i], &upper[i]);
+        lower[i] *= unit * unit;
+        upper[i] *= unit * unit;
+    }
+}
+
+static int is_part_of(const char *name, const char *group, size_t n)
+{
+    return !strncmp(name, group, n) && (!name[n] || name[n] == '@');
+}
+
+/* "gps=linear:hdop" for the models gps and gps@... */
+static ct_status apply_one(const learn_job *job, const char *word, ct_noise *noise, ct_err *err)
+{
+    const char *sign = strchr(word, '=');
+    int         found = 0;
+    if (!sign || sign == word)
+        return ct_fail(err, CT_E_ARGUMENT, "--model is NAME=FORM, such as gps=linear:hdop; found \"%s\"", word);
+    const size_t n = (size_t)(sign - word);
+    for (int32_t g = 0; g < ct_noise_count(noise); g++) {
+        const ct_noise_model *m = ct_noise_get(noise, g);
+        double                lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX];
+        if (!is_part_of(m->name, word, n)) continue;
+        if (!ct_theta_learns(job->theta, g))
+            return ct_fail(err, CT_E_ARGUMENT, "--model %s: noise model %s is not learned", word, m->name);
+        find_bounds(job->theta, g, m->dim, lower, upper);
+        const ct_status status =
+            ct_conditional_form(job->dataset->trains, (const ct_sequence *const *)job->dataset->train, noise, g,
+                                sign + 1, lower, upper, err);
+        if (status != CT_OK) return status;
+        found = 1;
+    }
+    return found ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "--model %s: there is no noise model %.*s", word, (int)n, word);
+}
+
+static ct_status apply_forms(const learn_job *job, const char *text, ct_noise *noise, ct_err *err)
+{
+    char     *copy = cli_check_alloc(strdup(text)), *rest = NULL;
+    ct_status status = CT_OK;
+    for (char *word = strtok_r(copy, BETWEEN, &rest); word && status == CT_OK; word = strtok_r(NULL, BETWEEN, &rest))
+        status = apply_one(job, word, noise, err);
+    free(copy);
+    return status;
+}
+
+ct_status learn_check_functions(const learn_request *request, const learn_job *job, ct_err *err)
+{
+    ct_noise *noise = NULL;
+    ct_status status = ct_noise_copy(job->dataset->noise, &noise, err);
+    if (status == CT_OK) status = apply_forms(job, request->model, noise, err);
+    ct_noise_free(noise);
+    return status;
+}
+
+ct_status learn_functions(const learn_request *request, const ct_outer_options *how, learn_job *job, ct_err *err)
+{
+    ct_noise        *noise = job->dataset->noise;
+    ct_learn_result  constant = {0};
+    ct_learn_options options = ct_learn_defaults();
+    ct_conditional_options functions = ct_conditional_defaults();
+    const ct_sequence *const *train = (const ct_sequence *const *)job->dataset->train;
+    job->options.given = 0; /* the start of what follows is this answer, not the user's */
+    options.deployment = functions.deployment = job->options.deployment;
+    functions.folds = options.folds;
+    functions.jobs = how->jobs;
+    ct_status status = ct_learn(job->outer, &options, noise, &constant, err);
+    ct_learn_result_free(&constant);
+    if (status == CT_OK) status = apply_forms(job, request->model, noise, err);
+    if (status == CT_OK)
+        status = ct_conditional_learn(job->dataset->trains, train, job->theta, how, &functions, noise,
+                                      &job->functions, err);
+    if (status != CT_OK) return status;
+    ct_outer_free(job->outer);
+    job->outer = NULL;
+    return ct_outer_new(job->dataset->trains, train, noise, job->theta, how, &job->outer, err);
+}
+
+/* ---- The result ---- */
+
+json_t *learn_functions_json(const learn_job *job)
+{
+    const ct_conditional_result *r = &job->functions;
+    json_t *o = cli_object(), *candidates = cli_object(), *terms = cli_array();
+    cli_put(o, "chosen", cli_text(ct_conditional_name(r->chosen)));
+    for (int k = 0; k < CT_CONDITIONAL_COUNT; k++) {
+        json_t *one = cli_object();
+        cli_put(one, "heldout", cli_number(r->heldout[k]));
+        cli_put(one, "log_ratio", cli_number(r->log_ratio[k]));
+        cli_put(one, "log_ratio_error", cli_number(r->log_ratio_error[k]));
+        cli_put(one, "translation_ratio", cli_number(r->translation_ratio[k]));
+        cli_put(candidates, ct_conditional_name((ct_conditional_candidate)k), one);
+    }
+    for (int32_t i = 0; i < r->terms; i++) {
+        const ct_noise_model *m = ct_noise_get(job->start, r->term[i].model);
+        const int             row = r->term[i].row;
+        json_t               *one = cli_object();
+        cli_put(one, "model", cli_text(m->name));
+        if (row >= 0) cli_put(one, "row", m->row ? cli_text(m->row[row].name) : cli_integer(row));
+        cli_put(one, "term", cli_text(r->term[i].term));
+        cli_put(one, "weight", cli_number(r->term[i].weight));
+        cli_put(one, "standard_error", cli_number(r->term[i].error));
+        cli_append(terms, one);
+    }
+    cli_put(o, "candidates", candidates);
+    cli_put(o, "ridge", cli_number(r->ridge));
+    cli_put(o, "terms", terms);
+    return o;
+}
+
+void learn_print_functions(const learn_job *job)
+{
+    const ct_conditional_result *r = &job->functions;
+    printf("%-13s %-9s %-24s %10s %10s\n", "function of", "row", "term", "weight", "+-");
+    for (int32_t i = 0; i < r->terms; i++) {
+        const ct_noise_model *m = ct_noise_get(job->start, r->term[i].model);
+        const int             row = r->term[i].row, first = i == 0 || r->term[i - 1].model != r->term[i].model;
+        char                  number[16];
+        snprintf(number, sizeof number, "%d", row);
+        const char *name = row < 0 ? "all" : m->row ? m->row[row].name : number;
+        if (isnan(r->term[i].weight)) printf("%-13s %-9s %-24s\n", first ? m->name : "", name, r->term[i].term);
+        else
+            printf("%-13s %-9s %-24s %10.4g %10.2g%s\n", first ? m->name : "", name, r->term[i].term, r->term[i].weight,
+                   r->term[i].error, fabs(r->term[i].weight) < 2 * r->term[i].error ? "  not seen in the data" : "");
+    }
+    for (int k = 0; k < CT_CONDITIONAL_COUNT; k++) {
+        if (isnan(r->heldout[k])) continue;
+        cli_row(k == 0 ? "candidates" : "", "%-10s held out %.5g, loss %+.1f +- %.1f %%, position error %+.1f %%%s",
+                ct_conditional_name((ct_conditional_candidate)k), r->heldout[k], 100 * expm1(r->log_ratio[k]),
+                100 * r->log_ratio_error[k], 100 * (r->translation_ratio[k] - 1),
+                (int)r->chosen == k ? "  chosen" : "");
+    }
+}

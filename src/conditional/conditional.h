@@ -1,0 +1,79 @@
+/* conditional.h: what the files of this module share.
+ *
+ *   form.c          the form of a function as text; standardisation, knots, unfit features
+ *   samples.c       squared residuals with their features: at the truth, or expected ones
+ *   regression.c    gamma regression on bases: Fisher scoring, ridge, standard errors
+ *   network.c       the same likelihood for networks: L-BFGS, early stopping
+ *   tracking.c      the loss through the solver and its gradient by weights
+ *   choose.c        held-out losses of the candidates
+ *   learn.c         all in order
+ */
+#ifndef CT_CONDITIONAL_PRIVATE_H
+#define CT_CONDITIONAL_PRIVATE_H
+
+#include "base/base.h"
+#include "function/function.h"
+#include "learn/learn.h"
+
+#include <covtune/conditional.h>
+
+/* Squares of the residuals of one model, with features. */
+typedef struct {
+    int32_t  model;
+    int      dim, features;
+    int64_t  count, r_capacity, x_capacity, s_capacity;
+    double  *square;   /* count x dim: r^2, or its expectation            */
+    double  *x;        /* count x features                               */
+    int32_t *sequence; /* per sample                                     */
+} ct__squares;
+
+ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
+                               ct__squares *out, ct_err *err);
+/* Squares expected given the measurements under the table: r^2 + (J P J')_ii at the estimate. */
+ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
+                               ct__squares *out, ct_err *err);
+void      ct__squares_free(ct__squares *squares);
+
+/* A fit of log v_i + u_i(x) to squares. group: per sequence; part: per sequence 1 where it takes part, NULL: all. */
+typedef struct {
+    double  log_v[CT_FUNCTION_ROWS_MAX];
+    double *weight;         /* of the function            */
+    double *error;          /* standard errors; may be NULL */
+    double  deviance;       /* mean over samples and rows of 1/2 (eta + s e^-eta), s clipped */
+} ct__fit;
+
+/* regression.c: bases. ridge: weight of 1/2 |w|^2 per sample. */
+ct_status ct__fit_bases(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
+                        double ridge, ct__fit *fit, ct_err *err);
+/* The ridge with the least held-out deviance over folds of groups. */
+ct_status ct__choose_ridge(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
+                           int32_t groups, double *ridge, ct_err *err);
+/* Mean deviance of a fit over samples of a part. */
+double ct__deviance(const ct_function *f, const ct__squares *s, const uint8_t *part, const double log_v[],
+                    const double weight[]);
+/* network.c: trained on most groups of the part, stopped early on the others. */
+ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
+                          int32_t groups, uint64_t seed, ct__fit *fit, ct_err *err);
+
+#define CT__CLIP 12.25 /* 3.5^2: squares beyond so many variances count as this; 0.05 % of a Gaussian's */
+
+/* tracking.c: F = L + prior over p (m) and w (all functions, models in order), from *p and *w to a lower one. */
+typedef struct {
+    ct_outer     *outer;
+    int32_t       weights;
+    const uint8_t *part;
+    const double *p0, *w0;          /* centre of the prior           */
+    const double *p_weight, *w_weight; /* its diagonal               */
+    double        nu;
+    int           evaluations;      /* left                          */
+    ct_err       *err;
+    ct_status     status;
+} ct__tracking;
+
+ct_status ct__outer_watch_weights(ct_outer *outer, ct_err *err);
+ct_status ct__outer_set_weights(ct_outer *outer, const double *w, ct_err *err);
+void      ct__outer_get_weights(const ct_outer *outer, double *w);
+ct_status ct__track(ct__tracking *t, double *p, double *w);
+ct_status ct__tracking_value(ct__tracking *t, const double *p, const double *w, double *F, double *gp, double *gw);
+
+#endif

@@ -1,0 +1,117 @@
+/* samples.c: squared residuals of a model with the features of their factors. At the truth, residuals are samples of
+ * the noise. Without it, their expectation given the measurements is that at the estimate plus its own variance,
+ *
+ *     E[r_i^2] = r_i^2 + (J P J')_ii,
+ *
+ * under the present model: the expectation step of EM, whose maximisation step is the regression. */
+#include "conditional/conditional.h"
+#include "evaluate/evaluate.h"
+#include "evaluate/factor_sweep.h"
+#include "graph/graph.h"
+
+#include <math.h>
+
+void ct__squares_free(ct__squares *s)
+{
+    free(s->square);
+    free(s->x);
+    free(s->sequence);
+    *s = (ct__squares){0};
+}
+
+/* Adds one sample: dim squares, its factor's features. */
+static ct_status add(ct__squares *s, const ct_graph *g, const ct_function *f, const int column[], int32_t factor,
+                     int32_t sequence, const double *square, ct_err *err)
+{
+    CT_TRY(ct__grow(&s->square, &s->r_capacity, (s->count + 1) * s->dim, sizeof *s->square, "residuals", err));
+    CT_TRY(ct__grow(&s->x, &s->x_capacity, (s->count + 1) * s->features, sizeof *s->x, "features", err));
+    CT_TRY(ct__grow(&s->sequence, &s->s_capacity, s->count + 1, sizeof *s->sequence, "residuals", err));
+    memcpy(s->square + s->count * s->dim, square, (size_t)s->dim * sizeof *square);
+    ct__factor_features(g, factor, f, column, s->x + s->count * s->features);
+    s->sequence[s->count++] = sequence;
+    return CT_OK;
+}
+
+static void begin(const ct_noise *noise, int32_t model, ct__squares *out)
+{
+    const ct_noise_model *m = ct_noise_get(noise, model);
+    *out = (ct__squares){.model = model, .dim = m->dim, .features = m->function->features};
+}
+
+ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
+                               ct__squares *out, ct_err *err)
+{
+    const ct_function *f = ct_noise_get(noise, model)->function;
+    begin(noise, model, out);
+    for (int32_t i = 0; i < count; i++) {
+        const ct_graph *g = seq[i]->graph;
+        int             column[CT_FUNCTION_FEATURES_MAX];
+        ct__feature_columns(g, f, column);
+        for (int32_t k = 0; k < g->factors; k++) {
+            double r[CT_ROWS_MAX];
+            if (g->factor[k].noise != model || !seq[i]->truth || !ct__truth_residual(seq[i], k, r)) continue;
+            for (int row = 0; row < out->dim; row++) r[row] *= r[row];
+            CT_TRY(add(out, g, f, column, k, i, r, err));
+        }
+    }
+    return CT_OK;
+}
+
+/* ---- Without truth ---- */
+
+typedef struct {
+    ct__squares       *out;
+    const ct_graph    *graph;
+    const ct_function *function;
+    int                column[CT_FUNCTION_FEATURES_MAX];
+    int32_t            sequence;
+    ct_status          status;
+    ct_err            *err;
+} expectation;
+
+/* r and J are divided by s; a multiplier stays divided out. */
+static void add_expected(void *user, ct__factor_at *f)
+{
+    expectation *e = user;
+    double       square[CT_ROWS_MAX];
+    const double m = e->graph->factor[f->factor].multiplier;
+    if (f->noise != e->out->model || e->status != CT_OK) return;
+    for (int i = 0; i < f->ops->rows; i++) {
+        double sum = f->r[i] * f->r[i];
+        for (int a = 0; a < f->n; a++)
+            for (int b = 0; b < f->n; b++) sum += f->J[i * f->n + a] * f->P[a * f->n + b] * f->J[i * f->n + b];
+        square[i] = sum / (f->inverse[i] * f->inverse[i] * m);
+    }
+    e->status = add(e->out, e->graph, e->function, e->column, f->factor, e->sequence, square, e->err);
+}
+
+static ct_status expect_sequence(const ct_sequence *seq, const ct_noise *noise, expectation *e, ct_err *err)
+{
+    ct_solver      *solver = NULL;
+    ct_solve_result result;
+    double         *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
+    ct_status       status = x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", 1);
+    if (status == CT_OK) status = ct_start_values(seq, CT_START_MEASURED, x, err);
+    if (status == CT_OK) status = ct_solver_run(solver, noise, x, NULL, &result, err);
+    if (status == CT_OK && ct_solve_usable(&result)) {
+        status = ct__factor_sweep(solver, noise, x, NULL, add_expected, e, err);
+        if (status == CT_OK) status = e->status;
+        if (status == CT_E_SINGULAR) status = CT_OK; /* a sequence without a unique estimate says nothing */
+    }
+    ct_solver_free(solver);
+    free(x);
+    return status;
+}
+
+ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
+                               ct__squares *out, ct_err *err)
+{
+    const ct_function *f = ct_noise_get(noise, model)->function;
+    begin(noise, model, out);
+    for (int32_t i = 0; i < count; i++) {
+        expectation e = {.out = out, .graph = seq[i]->graph, .function = f, .sequence = i, .err = err};
+        ct__feature_columns(seq[i]->graph, f, e.column);
+        CT_TRY(expect_sequence(seq[i], noise, &e, err));
+    }
+    return CT_OK;
+}

@@ -1,0 +1,102 @@
+/* check_function.c: is it a function, does it fit a noise model, and where its outputs are cut. */
+#include "base/base.h"
+#include "function/function.h"
+
+#include <math.h>
+
+#define CUT_MAX 23.0 /* of |u|: a factor of 1e10 in variance, more than any sensor's */
+
+#define REFUSE(...) ct_fail(err, CT_E_NOISE, __VA_ARGS__)
+
+static ct_status check_features(const char *name, const ct_function *f, ct_err *err)
+{
+    if (f->features < 1 || f->features > CT_FUNCTION_FEATURES_MAX)
+        return REFUSE("noise model \"%s\": its function has %d features; it must have 1 to %d", name, f->features,
+                      CT_FUNCTION_FEATURES_MAX);
+    for (int i = 0; i < f->features; i++) {
+        const ct_function_feature *k = &f->feature[i];
+        for (int j = 0; j < i; j++)
+            if (!strcmp(k->name, f->feature[j].name))
+                return REFUSE("noise model \"%s\": its function has the feature %s twice", name, k->name);
+        if (!*k->name) return REFUSE("noise model \"%s\": a feature of its function has no name", name);
+        if (!isfinite(k->mean) || !(k->deviation > 0) || isinf(k->deviation))
+            return REFUSE("noise model \"%s\": feature %s has mean %g and deviation %g; they must be finite, the "
+                          "deviation positive",
+                          name, k->name, k->mean, k->deviation);
+        if (!(k->low <= k->high) || isinf(k->low) || isinf(k->high))
+            return REFUSE("noise model \"%s\": feature %s has the range %g to %g", name, k->name, k->low, k->high);
+    }
+    return CT_OK;
+}
+
+static ct_status check_terms(const char *name, const ct_function *f, ct_err *err)
+{
+    if (f->terms < 1 || f->terms > CT_FUNCTION_TERMS_MAX)
+        return REFUSE("noise model \"%s\": its function has %d terms; it must have 1 to %d", name, f->terms,
+                      CT_FUNCTION_TERMS_MAX);
+    for (int j = 0; j < f->terms; j++) {
+        const ct_function_term *t = &f->term[j];
+        if (t->a < 0 || t->a >= f->features || t->b >= f->features)
+            return REFUSE("noise model \"%s\": term %d of its function is of a feature that it has not", name, j);
+        if (t->hat && (t->b >= 0 || !isfinite(t->at) || !(t->left < t->at) || !(t->at < t->right)))
+            return REFUSE("noise model \"%s\": term %d of its function has the knots %g, %g, %g; they must increase",
+                          name, j, t->left, t->at, t->right);
+    }
+    return CT_OK;
+}
+
+static ct_status check_layers(const char *name, const ct_function *f, ct_err *err)
+{
+    if (f->layers < 1 || f->layers > CT_FUNCTION_LAYERS_MAX)
+        return REFUSE("noise model \"%s\": its network has %d hidden layers; it must have 1 to %d", name, f->layers,
+                      CT_FUNCTION_LAYERS_MAX);
+    for (int k = 0; k < f->layers; k++)
+        if (f->width[k] < 1 || f->width[k] > CT_FUNCTION_WIDTH_MAX)
+            return REFUSE("noise model \"%s\": a hidden layer of its network has %d units; it must have 1 to %d", name,
+                          f->width[k], CT_FUNCTION_WIDTH_MAX);
+    return CT_OK;
+}
+
+static ct_status check_bounds(const char *name, int dim, const ct_function *f, ct_err *err)
+{
+    for (int i = 0; i < dim; i++)
+        if (!(f->lower[i] >= 0) || !(f->upper[i] > 0) || f->lower[i] > f->upper[i])
+            return REFUSE("noise model \"%s\": the variances of its function are bounded from %g to %g", name,
+                          f->lower[i], f->upper[i]);
+    return CT_OK;
+}
+
+ct_status ct__function_check(const char *name, int dim, const ct_function *f, ct_err *err)
+{
+    if ((int)f->kind < 0 || f->kind >= CT_FUNCTION_COUNT)
+        return REFUSE("noise model \"%s\": there is no function of kind %d", name, (int)f->kind);
+    if (f->outputs != 1 && f->outputs != dim)
+        return REFUSE("noise model \"%s\": its function has %d outputs; it must have 1, or one for each of %d rows",
+                      name, f->outputs, dim);
+    CT_TRY(check_features(name, f, err));
+    CT_TRY(f->kind == CT_FUNCTION_NETWORK ? check_layers(name, f, err) : check_terms(name, f, err));
+    CT_TRY(check_bounds(name, dim, f, err));
+    if (f->weights != ct_function_weights(f))
+        return REFUSE("noise model \"%s\": its function has %d weights; its form has %d", name, f->weights,
+                      ct_function_weights(f));
+    for (int i = 0; i < f->weights; i++)
+        if (!isfinite(f->weight[i]))
+            return REFUSE("noise model \"%s\": weight %d of its function is %g", name, i, f->weight[i]);
+    return CT_OK;
+}
+
+void ct__function_set_cuts(ct_function *f, int dim, const double low[], const double high[])
+{
+    double least = CUT_MAX, most = -CUT_MAX; /* of one output: what all rows allow */
+    for (int i = 0; i < dim; i++) {
+        f->u_low[i] = fmax(-CUT_MAX, f->lower[i] > 0 ? log(f->lower[i] / low[i]) : -CUT_MAX);
+        f->u_high[i] = fmin(CUT_MAX, isfinite(f->upper[i]) ? log(f->upper[i] / high[i]) : CUT_MAX);
+        if (f->u_low[i] > f->u_high[i]) f->u_low[i] = f->u_high[i] = 0; /* the model itself is outside */
+        most = fmax(most, f->u_low[i]);
+        least = fmin(least, f->u_high[i]);
+    }
+    for (int i = 0; f->outputs == 1 && i < dim; i++) {
+        f->u_low[i] = most <= least ? most : 0;
+        f->u_high[i] = most <= least ? least : 0;
+    }
+}

@@ -1,0 +1,18 @@
+/* function.h: functions of features as later modules evaluate them. */
+#ifndef CT_FUNCTION_PRIVATE_H
+#define CT_FUNCTION_PRIVATE_H
+
+#include <covtune/function.h>
+
+/* phi_j(x) of a function that is linear in its weights. */
+void ct__function_terms(const ct_function *function, const double x[], double phi[]);
+/* u_i of every row, cut; free[i] (may be NULL): 1 where it is not cut, so that weights move it. */
+void ct__function_rows(const ct_function *function, int dim, const double x[], double u[], int free[]);
+
+/* check_function.c: CT_E_NOISE with a sentence that names the model, unless it is a function for a model of `dim`
+ * rows. */
+ct_status ct__function_check(const char *model, int dim, const ct_function *function, ct_err *err);
+/* Sets the cuts: variances low[i] .. high[i] (of a row, or of all eigenvalues) times e^u stay within the bounds. */
+void ct__function_set_cuts(ct_function *function, int dim, const double low[], const double high[]);
+
+#endif

@@ -1,0 +1,58 @@
+/* noise_function.c: the functions of a table's models, and covariances at given features. */
+#include "base/base.h"
+#include "base/eigen.h"
+#include "noise/noise.h"
+
+#include <math.h>
+
+/* Smallest and largest eigenvalue; of other models the variance of each row. */
+void ct__noise_update_cuts(const ct_noise_model *m)
+{
+    double low[CT_NOISE_DIM_MAX], high[CT_NOISE_DIM_MAX];
+    if (!m->function) return;
+    if (m->kind == CT_NOISE_FULL) {
+        double A[CT__NOISE_NUMBERS_MAX], V[CT__NOISE_NUMBERS_MAX], l[CT_NOISE_DIM_MAX];
+        memcpy(A, m->covariance, (size_t)(m->dim * m->dim) * sizeof *A);
+        ct__eigen_symmetric(m->dim, A, l, V); /* ascending */
+        for (int i = 0; i < m->dim; i++) low[i] = l[0], high[i] = l[m->dim - 1];
+    } else
+        for (int i = 0; i < m->dim; i++) low[i] = high[i] = m->covariance[i];
+    ct__function_set_cuts((ct_function *)m->function, m->dim, low, high); /* const to readers only */
+}
+
+ct_status ct_noise_set_function(ct_noise *noise, int32_t index, const ct_function *function, ct_err *err)
+{
+    ct_function          *own = NULL;
+    const ct_noise_model *m = ct_noise_get(noise, index);
+    if (!m) return ct_fail(err, CT_E_ARGUMENT, "there is no noise model number %d: the table has %d", index,
+                           ct_noise_count(noise));
+    if (function) {
+        CT_TRY(ct__function_check(m->name, m->dim, function, err));
+        if (!(own = ct_function_copy(function))) return ct__no_memory(err, "functions of noise models", 1);
+    }
+    ct__noise_put_function(noise, index, own);
+    return CT_OK;
+}
+
+ct_status ct_noise_set_weights(ct_noise *noise, int32_t index, const double weight[], ct_err *err)
+{
+    const ct_noise_model *m = ct_noise_get(noise, index);
+    if (!m || !m->function)
+        return ct_fail(err, CT_E_NOISE, "noise model %s%s%s has no function", m ? "\"" : "", m ? m->name : "?",
+                       m ? "\"" : "");
+    for (int i = 0; i < m->function->weights; i++)
+        if (!isfinite(weight[i]))
+            return ct_fail(err, CT_E_NOISE, "noise model \"%s\": weight %d of its function is %g", m->name, i,
+                           weight[i]);
+    if (m->function->weights) memcpy(m->function->weight, weight, (size_t)m->function->weights * sizeof *weight);
+    return CT_OK;
+}
+
+void ct_noise_covariance_at(const ct_noise_model *m, const double x[], double covariance[])
+{
+    double u[CT_NOISE_DIM_MAX] = {0};
+    if (m->function) ct__function_rows(m->function, m->dim, x, u, NULL);
+    for (int i = 0; i < m->dim; i++)
+        for (int k = 0; k < m->dim; k++)
+            covariance[i * m->dim + k] = exp(0.5 * (u[i] + u[k])) * ct_noise_covariance(m, i, k);
+}

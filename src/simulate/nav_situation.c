@@ -1,0 +1,82 @@
+/* nav_situation.c: GPS whose sigma depends on sky and traffic, odometry whose sigma depends on the turn rate.
+ *
+ * sky and traffic are uniform from 0 to 1 and change slowly, Phi of first-order processes of SLOW poses. With
+ * L = log 20 the log of the factor on sigma is, for GPS,
+ *
+ *     linear   L (0.7 sky + 0.3 traffic - 0.5)
+ *     curved   L (0.5 + 0.5 sin(2 pi sky) cos(pi traffic) - 0.5)         over a factor of 20 as well
+ *
+ * and for odometry, with t the turn in rad a step,
+ *
+ *     linear   log 8 t / MOST         curved   log 8 (t / TURN)^2 / (1 + (t / TURN)^2)
+ *
+ * A factor also has u, the log of the factor on its variances, under a name of its own (latent_gps, latent_odom): the
+ * true noise model is a linear function of it. useless1, useless2, ... are uniform and mean nothing. */
+#include "simulate/nav_situation.h"
+#include "base/base.h"
+#include "data/data.h"
+
+#include <math.h>
+
+#define SLOW   15.0
+#define SPREAD 2.995732273553991 /* log 20 */
+#define TURN   0.1
+#define MOST   0.35 /* rad: larger turns of a step are rare */
+#define PI     3.141592653589793
+
+enum { STREAM_SITUATION = 41 };
+
+ct__situation ct__situation_begin(const ct_nav_options *o, uint64_t number)
+{
+    ct__situation s = {.kind = o->situation, .useless = o->useless,
+                       .rng = ct__rng_stream(o->seed, number, STREAM_SITUATION)};
+    for (int i = 0; i < 2; i++) s.wander[i] = ct_rng_normal(&s.rng);
+    return s;
+}
+
+double ct__situation_gps(ct__situation *s, double feature[2])
+{
+    const double decay = exp(-1 / SLOW);
+    for (int i = 0; i < 2; i++) {
+        s->wander[i] = decay * s->wander[i] + sqrt(1 - decay * decay) * ct_rng_normal(&s->rng);
+        feature[i] = 0.5 * erfc(-s->wander[i] / sqrt(2));
+    }
+    const double sky = feature[0], traffic = feature[1];
+    const double sigma = s->kind == CT_SITUATION_LINEAR ? 0.7 * sky + 0.3 * traffic - 0.5
+                                                        : 0.5 * sin(2 * PI * sky) * cos(PI * traffic);
+    return 2 * SPREAD * sigma;
+}
+
+double ct__situation_odom(const ct__situation *s, double turn)
+{
+    const double t = fabs(turn) / TURN;
+    return 2 * (s->kind == CT_SITUATION_LINEAR ? log(8) * fabs(turn) / MOST : log(8) * t * t / (1 + t * t));
+}
+
+ct_status ct__situation_describe(ct__situation *s, ct_graph *graph, int odom, const double *feature, double u,
+                                 ct_err *err)
+{
+    static const char *const NAME[] = {"sky", "traffic"};
+    const int32_t            f = ct_graph_factors(graph) - 1;
+    for (int i = 0; i < (odom ? 1 : 2); i++)
+        CT_TRY(ct_graph_set_feature(graph, odom ? "turn" : NAME[i], 1, &f, &feature[i], err));
+    for (int i = 1; i <= s->useless; i++) {
+        const double value = ct_rng_uniform(&s->rng);
+        char         name[24];
+        snprintf(name, sizeof name, "useless%d", i);
+        CT_TRY(ct_graph_set_feature(graph, name, 1, &f, &value, err));
+    }
+    return ct_graph_set_feature(graph, odom ? "latent_odom" : "latent_gps", 1, &f, &u, err);
+}
+
+ct_status ct__situation_function(ct_noise *noise, int32_t model, int odom, ct_err *err)
+{
+    ct_function_term term = {.a = 0, .b = -1};
+    double           weight = 1;
+    ct_function      f = {.kind = CT_FUNCTION_LINEAR, .outputs = 1, .features = 1, .terms = 1, .term = &term,
+                          .weights = 1, .weight = &weight};
+    f.feature[0] = (ct_function_feature){.mean = 0, .deviation = 1, .low = -20, .high = 20};
+    snprintf(f.feature[0].name, sizeof f.feature[0].name, odom ? "latent_odom" : "latent_gps");
+    for (int i = 0; i < CT_FUNCTION_ROWS_MAX; i++) f.upper[i] = INFINITY;
+    return ct_noise_set_function(noise, model, &f, err);
+}

@@ -1,0 +1,133 @@
+/* function_scales.c: 1 / s of the factors whose models have functions, for a solver (graph/factor_scale.c).
+ *
+ * Features are evaluated once for a set of weights, not in every iteration: u is kept with the functions that it was
+ * computed with, and computed again if one of them or a feature has changed. Cuts follow from the variances, which
+ * change in every step of learning; they are applied to u at each solve. Graphs and tables without functions have none
+ * of this. */
+#include "graph/graph.h"
+#include "noise/noise.h"
+#include "solve/solve.h"
+
+#include <math.h>
+
+#define ROWS CT_ROWS_MAX
+
+/* A function as bytes, without its cuts and pointers. */
+static size_t key_size(const ct_function *f)
+{
+    return sizeof *f + (size_t)f->terms * sizeof *f->term + (size_t)f->weights * sizeof *f->weight;
+}
+
+static void put_key(const ct_function *f, unsigned char *key)
+{
+    ct_function plain;
+    memcpy(&plain, f, sizeof plain);
+    plain.term = NULL;
+    plain.weight = NULL;
+    memset(plain.u_low, 0, sizeof plain.u_low);
+    memset(plain.u_high, 0, sizeof plain.u_high);
+    memset(plain.lower, 0, sizeof plain.lower);
+    memset(plain.upper, 0, sizeof plain.upper);
+    memcpy(key, &plain, sizeof plain);
+    key += sizeof plain;
+    if (f->terms) memcpy(key, f->term, (size_t)f->terms * sizeof *f->term);
+    if (f->weights) memcpy(key + (size_t)f->terms * sizeof *f->term, f->weight, (size_t)f->weights * sizeof *f->weight);
+}
+
+/* Whether u was computed with these functions and features; notes them if not. */
+static ct_status is_current(ct_solver *s, const ct_noise *noise, int *current, ct_err *err)
+{
+    ct__function_cache *c = s->functions;
+    size_t              size = 0, at = 0;
+    *current = c->feature_changes == s->graph->feature_changes;
+    for (int32_t i = 0; i < ct_noise_count(noise); i++) {
+        const ct_function *f = ct_noise_get(noise, i)->function;
+        if (f) size += sizeof i + key_size(f);
+    }
+    CT_TRY(ct__grow(&c->fresh, &c->fresh_capacity, (int64_t)size, 1, "weights", err));
+    CT_TRY(ct__grow(&c->key, &c->key_capacity, (int64_t)size, 1, "weights", err));
+    for (int32_t i = 0; i < ct_noise_count(noise); i++) {
+        const ct_function *f = ct_noise_get(noise, i)->function;
+        if (!f) continue;
+        memcpy(c->fresh + at, &i, sizeof i);
+        put_key(f, c->fresh + at + sizeof i);
+        at += sizeof i + key_size(f);
+    }
+    *current = *current && c->key_size == size && !memcmp(c->key, c->fresh, size);
+    memcpy(c->key, c->fresh, size);
+    c->key_size = size;
+    c->feature_changes = s->graph->feature_changes;
+    return CT_OK;
+}
+
+static ct_status need_cache(ct_solver *s, ct_err *err)
+{
+    if (s->functions) return CT_OK;
+    ct__function_cache *c = ct__zalloc(1, sizeof *c);
+    if (!c) return ct__no_memory(err, "functions of noise models", 1);
+    c->u = ct__zalloc((int64_t)s->items * ROWS, sizeof *c->u);
+    c->inverse = ct__zalloc((int64_t)s->items * ROWS, sizeof *c->inverse);
+    c->of = ct__zalloc(s->items, sizeof *c->of);
+    s->functions = c;
+    if (c->u && c->inverse && c->of) return CT_OK;
+    ct__function_cache_free(c);
+    s->functions = NULL;
+    return ct__no_memory(err, "scales of factors", s->items);
+}
+
+void ct__function_cache_free(ct__function_cache *c)
+{
+    if (!c) return;
+    free(c->u);
+    free(c->inverse);
+    free(c->of);
+    free(c->key);
+    free(c->fresh);
+    free(c);
+}
+
+/* u of an item before cuts, by output. */
+static void evaluate_item(ct_solver *s, int32_t k, const ct_function *f, const int column[])
+{
+    double x[CT_FUNCTION_FEATURES_MAX];
+    ct__factor_features(s->graph, s->factor_of[k], f, column, x);
+    ct_function_evaluate(f, x, s->functions->u + (int64_t)k * ROWS);
+}
+
+ct_status ct__refresh_functions(ct_solver *s, const ct_noise *noise, ct_err *err)
+{
+    int            current, column[CT_FUNCTION_FEATURES_MAX];
+    const ct_function *last = NULL;
+    CT_TRY(need_cache(s, err));
+    CT_TRY(is_current(s, noise, &current, err));
+    for (int32_t k = 0; k < s->items; k++) {
+        const ct_noise_model *m = ct_noise_get(noise, s->item[k].noise);
+        const ct_function    *f = m->function;
+        if (!f) continue;
+        if (f != last) ct__feature_columns(s->graph, f, column);
+        last = f;
+        const int64_t at = (int64_t)k * ROWS;
+        if (!current || s->functions->of[k] != s->item[k].noise + 1) evaluate_item(s, k, f, column);
+        s->functions->of[k] = s->item[k].noise + 1;
+        const double multiplier = s->graph->factor[s->factor_of[k]].multiplier;
+        const double root = multiplier == 1 ? 1 : 1 / sqrt(multiplier), *u = s->functions->u + at;
+        for (int i = 0; i < m->dim; i++) {
+            const double cut = fmin(fmax(u[f->outputs == 1 ? 0 : i], f->u_low[i]), f->u_high[i]);
+            s->functions->inverse[at + i] = root * exp(-0.5 * cut);
+            s->least_multiplier = fmin(s->least_multiplier, multiplier * exp(cut));
+        }
+        s->item[k].multiplied = CT__SCALED_BY_FUNCTION;
+    }
+    return CT_OK;
+}
+
+int ct__item_inverse_scale(const ct_solver *s, const ct__item *item, double inverse[CT_ROWS_MAX])
+{
+    if (item->multiplied == CT__SCALED_BY_FUNCTION) {
+        memcpy(inverse, s->functions->inverse + (item - s->item) * ROWS, ROWS * sizeof *inverse);
+        return 1;
+    }
+    const double m = ct__item_multiplier(s, item), root = m == 1 ? 1 : 1 / sqrt(m);
+    for (int i = 0; i < ROWS; i++) inverse[i] = root;
+    return m != 1;
+}
