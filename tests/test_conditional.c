@@ -431,6 +431,35 @@ static void test_nothing_is_gained_by_useless_features(void)
     release(&d);
 }
 
+/* EM over the measurements alone finds the same function, less accurately. */
+static void test_functions_are_found_without_truth(void)
+{
+    data                   d = make(CT_SITUATION_LINEAR, 8, 120, 1);
+    ct_noise              *noise;
+    ct_conditional_result  result;
+    ct_outer_options       outer = ct_outer_defaults();
+    outer.no_truth = 1;
+    CHECK_OK(ct_noise_copy(d.noise, &noise, &d.err), d.err);
+    const int32_t gps = ct_noise_find(noise, "gps"), odom = ct_noise_find(noise, "odom");
+    CHECK_OK(ct_noise_set_function(noise, odom, NULL, &d.err), d.err);
+    CHECK_OK(ct_conditional_form(d.count, list(&d), noise, gps, "linear:sky,traffic/shared", NULL, NULL, &d.err),
+             d.err);
+    ct_theta *theta = theta_of(noise);
+    CHECK_OK(ct_conditional_learn(d.count, list(&d), theta, &outer, NULL, noise, &result, &d.err), d.err);
+    CHECK(result.chosen == CT_CONDITIONAL_REGRESSION);
+    const ct_function *f = ct_noise_get(noise, gps)->function;
+    if (f) CHECK_NEAR(f->weight[0], 2 * log(20) * 0.7 * f->feature[0].deviation, 0.25);
+    if (f) CHECK_NEAR(f->weight[1], 2 * log(20) * 0.3 * f->feature[1].deviation, 0.25);
+    ct_conditional_result_free(&result);
+    CHECK_OK(ct_conditional_form(d.count, list(&d), noise, gps, "linear:useless1/shared", NULL, NULL, &d.err), d.err);
+    CHECK_OK(ct_conditional_learn(d.count, list(&d), theta, &outer, NULL, noise, &result, &d.err), d.err);
+    CHECK(result.chosen == CT_CONDITIONAL_CONSTANT && !ct_noise_get(noise, gps)->function);
+    ct_conditional_result_free(&result);
+    ct_theta_free(theta);
+    ct_noise_free(noise);
+    release(&d);
+}
+
 int main(void)
 {
     RUN(test_solvers_see_the_covariance_of_every_factor);
@@ -441,6 +470,7 @@ int main(void)
     RUN(test_unfit_features_are_refused_by_sentences);
     RUN(test_functions_are_values);
     RUN(test_regression_finds_the_log_linear_function);
+    RUN(test_functions_are_found_without_truth);
     RUN(test_nothing_is_gained_by_useless_features);
     return ct_test_end();
 }

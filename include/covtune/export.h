@@ -30,7 +30,9 @@ extern "C" {
     X(CT_EXPORT_ROBOT_LOCALIZATION, "robot-localization", "parameters of robot_localization, YAML")   \
     X(CT_EXPORT_ROS, "ros", "ROS covariance fields: 6 x 6 row-major, (x, y, z, roll, pitch, yaw); 3 x 3 of NavSatFix") \
     X(CT_EXPORT_G2O, "g2o", "g2o information, upper triangle")                                     \
-    X(CT_EXPORT_C, "c", "C header")
+    X(CT_EXPORT_C, "c", "C header")                                                                \
+    X(CT_EXPORT_PYTHON, "python", "Python functions: the covariance at given features")            \
+    X(CT_EXPORT_ROS_NODE, "ros-node", "Python functions and a relay for a ROS 2 node")
 
 typedef enum {
 #define X(constant, name, what) constant,

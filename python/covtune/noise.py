@@ -371,7 +371,8 @@ class Noise(Handle):
 
     def export(self, target: str, *, group: str | None = None, all: bool = False, diagonal: bool = False,
                digits: int = 0, dt: float = 0) -> str:
-        """The text of `covtune export`: "json", "gtsam-cpp", "gtsam-python", "robot-localization", "ros", "g2o", "c".
+        """The text of `covtune export`: "json", "gtsam-cpp", "gtsam-python", "robot-localization", "ros", "g2o", "c",
+        "python", "ros-node".
         `group`: these models alone; `all`: also those that were not learned where others were; `digits`: 0 all;
         `dt`: seconds of a step, which ROS wants as a twist."""
         known = {lib.ct_export_name(i).decode(): i for i in range(t.CT_EXPORT_COUNT)}

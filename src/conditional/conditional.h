@@ -5,8 +5,8 @@
  *   regression.c    gamma regression on bases: Fisher scoring, ridge, standard errors
  *   network.c       the same likelihood for networks: L-BFGS, early stopping
  *   tracking.c      the loss through the solver and its gradient by weights
- *   choose.c        held-out losses of the candidates
- *   learn.c         all in order
+ *   without_truth.c EM over the measurements alone
+ *   learn.c         all in order; held-out losses of the candidates, the choice
  */
 #ifndef CT_CONDITIONAL_PRIVATE_H
 #define CT_CONDITIONAL_PRIVATE_H
@@ -54,6 +54,11 @@ double ct__deviance(const ct_function *f, const ct__squares *s, const uint8_t *p
 /* network.c: trained on most groups of the part, stopped early on the others. */
 ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
                           int32_t groups, uint64_t seed, ct__fit *fit, ct_err *err);
+
+/* without_truth.c: EM; noise: in and out. */
+ct_status ct__learn_without_truth_functions(const ct_outer *outer, const ct_sequence *const seq[], const int32_t *group,
+                                            int32_t groups, uint64_t seed, ct_noise *noise,
+                                            ct_conditional_result *result, ct_err *err);
 
 #define CT__CLIP 12.25 /* 3.5^2: squares beyond so many variances count as this; 0.05 % of a Gaussian's */
 

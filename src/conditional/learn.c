@@ -297,11 +297,28 @@ static ct_status prepare(learning *l)
     return status;
 }
 
+static ct_status without_truth(learning *l)
+{
+    const ct_outer     *o = l->outer;
+    const ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
+    l->group = ct__zalloc(o->count, sizeof *l->group);
+    ct_status status = seq && l->group ? ct__outer_groups(o, l->group, &l->groups, l->err)
+                                       : ct__no_memory(l->err, "sequences", o->count);
+    for (int32_t i = 0; status == CT_OK && i < o->count; i++) seq[i] = o->inner[i].seq;
+    if (status == CT_OK)
+        status = ct__learn_without_truth_functions(o, seq, l->group, l->groups, l->options->seed, l->noise, l->result,
+                                                   l->err);
+    l->result->recordings = l->groups;
+    free(seq);
+    return status;
+}
+
 static ct_status run(learning *l)
 {
     CT_TRY(ct__outer_watch_weights(l->outer, l->err));
     if (l->outer->weights == 0)
         return ct_fail(l->err, CT_E_ARGUMENT, "no noise model that is learned has a function of features");
+    if (l->outer->options.no_truth) return without_truth(l);
     CT_TRY(ct__outer_deployment(l->outer, &l->deployment, l->err));
     CT_TRY(prepare(l));
     l->result->models = l->models;

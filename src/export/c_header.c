@@ -25,6 +25,10 @@ ct_status ct__export_c(ct__export *e)
         ct_version());
     ct__export_origin(e, "//");
     ct__text_printf(e->out, "#ifndef COVTUNE_C_%s\n#define COVTUNE_C_%s\n", e->guard, e->guard);
+    if (ct__export_any_function(e))
+        ct__text_put(e->out,
+                     "\n// Functions of features: NAME_covariance_at(x, covariance). They allocate nothing.\n"
+                     "// The arrays beside them hold the model where the function is zero.\n#include <math.h>\n");
     for (int32_t k = 0; k < e->count; k++) {
         const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
         double variance[CT_NOISE_DIM_MAX], sigma[CT_NOISE_DIM_MAX], S[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX];
@@ -41,6 +45,7 @@ ct_status ct__export_c(ct__export *e)
         put_array(e, k, "variance", m->dim, variance);
         put_array(e, k, "sigma", m->dim, sigma);
         if (m->kind == CT_NOISE_FULL) put_array(e, k, "covariance", m->dim * m->dim, S);
+        if (m->function) ct__export_function(e, k, 0);
         if (m->robust.kind == CT_ROBUST_NONE) continue;
         ct__text_printf(e->out, "static const char %s_kernel[] = \"%s\";\n", ct__names_get(&e->id, k),
                         ct_robust_name(m->robust.kind));

@@ -21,6 +21,8 @@ static const struct {
     [CT_EXPORT_ROS] = {ct__ros_check, ct__ros_write},
     [CT_EXPORT_G2O] = {ct__g2o_check, ct__export_g2o},
     [CT_EXPORT_C] = {NULL, ct__export_c},
+    [CT_EXPORT_PYTHON] = {NULL, ct__export_python},
+    [CT_EXPORT_ROS_NODE] = {ct__ros_node_check, ct__export_ros_node},
 };
 
 const char *ct_export_name(ct_export_format format) { return format < CT_EXPORT_COUNT ? NAME[format] : "unknown"; }

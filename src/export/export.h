@@ -28,9 +28,9 @@ typedef ct_status ct__export_check_fn(const ct_noise_model *m, ct_err *err);
 /* Write all models. Fails without memory only; a failed text is checked by the caller. */
 typedef ct_status ct__export_write_fn(ct__export *e);
 
-ct__export_check_fn ct__gtsam_check, ct__ros_check, ct__robot_localization_check, ct__g2o_check;
+ct__export_check_fn ct__ros_node_check, ct__gtsam_check, ct__ros_check, ct__robot_localization_check, ct__g2o_check;
 ct__export_write_fn ct__export_json, ct__gtsam_cpp_write, ct__gtsam_python_write, ct__ros_write,
-    ct__robot_localization_write, ct__export_g2o, ct__export_c;
+    ct__robot_localization_write, ct__export_g2o, ct__export_c, ct__export_python, ct__export_ros_node;
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
@@ -38,6 +38,15 @@ ct__export_write_fn ct__export_json, ct__gtsam_cpp_write, ct__gtsam_python_write
 ct_status ct__export_unnamed(const ct_noise_model *m, const char *format, ct_err *err);
 /* The model has a robust kernel and the format has none. */
 ct_status ct__export_no_kernel(const ct_noise_model *m, const char *format, ct_err *err);
+
+/* The model is a function of features and the format has none. CT_OK if it is constant. */
+ct_status ct__export_no_function(const ct_noise_model *m, const char *format, ct_err *err);
+
+/* ---- Functions of features ------------------------------------------------------------------- */
+
+/* NAME_covariance_at of the k-th model as code. */
+void ct__export_function(const ct__export *e, int32_t k, int python);
+int  ct__export_any_function(const ct__export *e);
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 

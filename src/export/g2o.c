@@ -32,6 +32,7 @@ ct_status ct__g2o_check(const ct_noise_model *m, ct_err *err)
 {
     char   text[128] = "";
     size_t used = 0;
+    CT_TRY(ct__export_no_function(m, "g2o", err));
     if (!m->row) return ct__export_unnamed(m, "g2o", err);
     for (int i = 0; i < m->dim; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "", m->row[i].name);

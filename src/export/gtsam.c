@@ -90,6 +90,35 @@ static void put_gaussian(ct__export *e, const language *in, const ct_noise_model
     }
 }
 
+/* A function of features: its code, and NAME(x), which makes the model of one factor. */
+static void put_function(ct__export *e, const language *in, int32_t k, const int order[])
+{
+    const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
+    const char           *id = ct__names_get(&e->id, k);
+    const int             robust = m->robust.kind != CT_ROBUST_NONE, n = m->dim;
+    char                  kernel[160] = "", width[32];
+    ct__export_function(e, k, !in->cpp);
+    if (robust)
+        snprintf(kernel, sizeof kernel,
+                 "gtsam%snoiseModel%sRobust%sCreate(gtsam%snoiseModel%smEstimator%s%s%sCreate(%s), ", in->scope,
+                 in->scope, in->scope, in->scope, in->scope, in->scope, KERNEL[m->robust.kind], in->scope,
+                 ct__format_double(m->robust.width, width));
+    if (in->cpp)
+        ct__text_printf(e->out,
+                        "inline gtsam::SharedNoiseModel %s(const double x[%d])\n{\n    double S[%d];\n"
+                        "    gtsam::Matrix M(%d, %d);\n    %s_covariance_at(x, S);\n",
+                        id, m->function->features, n * n, n, n, id);
+    else ct__text_printf(e->out, "\n\ndef %s(x):\n    S = %s_covariance_at(x)\n    order = [", id, id);
+    for (int i = 0; i < n; i++) {
+        if (!in->cpp) ct__text_printf(e->out, "%s%d", i ? ", " : "", order[i]);
+        for (int j = 0; in->cpp && j < n; j++)
+            ct__text_printf(e->out, "    M(%d, %d) = S[%d];\n", i, j, order[i] * n + order[j]);
+    }
+    if (!in->cpp) ct__text_put(e->out, "]\n    M = np.array([[S[i][k] for k in order] for i in order])\n");
+    ct__text_printf(e->out, "    return %sgtsam%snoiseModel%sGaussian%sCovariance(M)%s%s\n%s", kernel, in->scope,
+                    in->scope, in->scope, robust ? ")" : "", in->end, in->cpp ? "}\n" : "");
+}
+
 static void put_models(ct__export *e, const language *in)
 {
     char buf[32];
@@ -98,6 +127,10 @@ static void put_models(ct__export *e, const language *in)
         int                   order[CT_NOISE_DIM_MAX];
         find_order(m, order);
         ct__export_title(e, i, in->mark, order);
+        if (m->function) {
+            put_function(e, in, i, order);
+            continue;
+        }
         ct__text_printf(e->out, "%s%s = ", in->declare, ct__names_get(&e->id, i));
         if (m->robust.kind != CT_ROBUST_NONE)
             ct__text_printf(
@@ -126,6 +159,7 @@ ct_status ct__gtsam_cpp_write(ct__export *e)
     ct__text_printf(e->out,
                     "#ifndef COVTUNE_GTSAM_%s\n#define COVTUNE_GTSAM_%s\n\n#include <gtsam/linear/NoiseModel.h>\n",
                     e->guard, e->guard);
+    if (ct__export_any_function(e)) ct__text_put(e->out, "#include <cmath>\nusing std::exp;\nusing std::tanh;\n");
     put_models(e, &CPP);
     ct__text_printf(e->out, "\n#endif\n");
     return CT_OK;
@@ -135,6 +169,7 @@ ct_status ct__gtsam_python_write(ct__export *e)
 {
     put_head(e, PYTHON.mark);
     ct__text_printf(e->out, "import gtsam\nimport numpy as np\n");
+    if (ct__export_any_function(e)) ct__text_put(e->out, "import math\n");
     put_models(e, &PYTHON);
     return CT_OK;
 }

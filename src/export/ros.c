@@ -39,6 +39,7 @@ static int slot_of(const char *name)
 
 ct_status ct__ros_check_rows(const ct_noise_model *m, const char *format, ct_err *err)
 {
+    CT_TRY(ct__export_no_function(m, format, err));
     unsigned taken = 0;
     if (!m->row) return ct__export_unnamed(m, format, err);
     for (int i = 0; i < m->dim; i++) {

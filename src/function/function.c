@@ -139,19 +139,43 @@ static void backward(const ct_function *f, double a[LAYERS + 1][LAYER_MAX], cons
     for (int k = f->layers; k >= 0; k--, turn = !turn) {
         const int in = inputs_of(f, k), out = outputs_of(f, k);
         at -= out * (in + 1);
-        const double *w = f->weight + at, *from = delta[turn];
-        double       *g = gradient + at, *to = delta[!turn];
+        const double *restrict w = f->weight + at, *restrict from = delta[turn], *restrict before = a[k];
+        double *restrict g = gradient + at, *restrict to = delta[!turn];
         for (int i = 0; i < in; i++) to[i] = 0;
         for (int o = 0; o < out; o++) {
             if (from[o] == 0) continue;
             for (int i = 0; i < in; i++) {
-                g[o * in + i] += from[o] * a[k][i];
+                g[o * in + i] += from[o] * before[i];
                 to[i] += from[o] * w[o * in + i];
             }
             g[in * out + o] += from[o];
         }
-        for (int i = 0; k > 0 && i < in; i++) to[i] *= 1 - a[k][i] * a[k][i];
+        for (int i = 0; k > 0 && i < in; i++) to[i] *= 1 - before[i] * before[i];
     }
+}
+
+int ct__function_kept(const ct_function *f)
+{
+    int count = 0;
+    for (int k = 0; f->kind == CT_FUNCTION_NETWORK && k <= f->layers; k++) count += inputs_of(f, k);
+    return count;
+}
+
+void ct__function_evaluate_kept(const ct_function *f, const double x[], double u[], double kept[])
+{
+    double a[LAYERS + 1][LAYER_MAX];
+    forward(f, x, a);
+    memcpy(u, a[f->layers + 1], (size_t)f->outputs * sizeof *u);
+    for (int k = 0; k <= f->layers; kept += inputs_of(f, k++))
+        memcpy(kept, a[k], (size_t)inputs_of(f, k) * sizeof *kept);
+}
+
+void ct__function_gradient_kept(const ct_function *f, const double kept[], const double d[], double gradient[])
+{
+    double a[LAYERS + 1][LAYER_MAX];
+    for (int k = 0; k <= f->layers; kept += inputs_of(f, k++))
+        memcpy(a[k], kept, (size_t)inputs_of(f, k) * sizeof *kept);
+    backward(f, a, d, gradient);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

@@ -209,6 +209,11 @@ static void add_weight_gradient(const ct_outer *outer, ct__inner_problem *inner,
         if (u[o] < function->u_low[i] || u[o] > function->u_high[i]) continue;
         for (int j = 0; j < f->rows; j++) d[o] += G[i * f->rows + j] * ct_noise_covariance(f->model, i, j);
     }
+    if (solver->keep_layers && function->kind == CT_FUNCTION_NETWORK) {
+        const double *kept = solver->functions->kept + (int64_t)k * solver->functions->stride;
+        ct__function_gradient_kept(function, kept, d, inner->weight_gradient + outer->weight_of[model]);
+        return;
+    }
     ct__feature_columns(solver->graph, function, column);
     ct__factor_features(solver->graph, solver->factor_of[k], function, column, x);
     ct_function_gradient(function, x, d, inner->weight_gradient + outer->weight_of[model]);

@@ -79,6 +79,7 @@ void ct__function_cache_free(ct__function_cache *c)
 {
     if (!c) return;
     free(c->u);
+    free(c->kept);
     free(c->inverse);
     free(c->of);
     free(c->key);
@@ -90,8 +91,25 @@ void ct__function_cache_free(ct__function_cache *c)
 static void evaluate_item(ct_solver *s, int32_t k, const ct_function *f, const int column[])
 {
     double x[CT_FUNCTION_FEATURES_MAX];
+    ct__function_cache *c = s->functions;
     ct__factor_features(s->graph, s->factor_of[k], f, column, x);
-    ct_function_evaluate(f, x, s->functions->u + (int64_t)k * ROWS);
+    if (s->keep_layers && f->kind == CT_FUNCTION_NETWORK)
+        ct__function_evaluate_kept(f, x, c->u + (int64_t)k * ROWS, c->kept + (int64_t)k * c->stride);
+    else ct_function_evaluate(f, x, c->u + (int64_t)k * ROWS);
+}
+
+/* Room for the layers of networks. */
+static ct_status need_layers(ct_solver *s, const ct_noise *noise, int *current, ct_err *err)
+{
+    int stride = 0;
+    for (int32_t i = 0; s->keep_layers && i < ct_noise_count(noise); i++) {
+        const ct_function *f = ct_noise_get(noise, i)->function;
+        if (f) stride = CT_MAX(stride, ct__function_kept(f));
+    }
+    if (stride != s->functions->stride) *current = 0;
+    s->functions->stride = stride;
+    return ct__grow(&s->functions->kept, &s->functions->kept_capacity, (int64_t)stride * s->items, sizeof(double),
+                    "layers of networks", err);
 }
 
 ct_status ct__refresh_functions(ct_solver *s, const ct_noise *noise, ct_err *err)
@@ -100,6 +118,7 @@ ct_status ct__refresh_functions(ct_solver *s, const ct_noise *noise, ct_err *err
     const ct_function *last = NULL;
     CT_TRY(need_cache(s, err));
     CT_TRY(is_current(s, noise, &current, err));
+    CT_TRY(need_layers(s, noise, &current, err));
     for (int32_t k = 0; k < s->items; k++) {
         const ct_noise_model *m = ct_noise_get(noise, s->item[k].noise);
         const ct_function    *f = m->function;

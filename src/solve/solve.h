@@ -24,6 +24,9 @@ enum { CT__SCALED_NOT, CT__SCALED_BY_MULTIPLIER, CT__SCALED_BY_FUNCTION };
 /* Functions of features at the factors: function_scales.c. */
 typedef struct {
     double        *u, *inverse; /* per item and row: u before cuts; 1 / s              */
+    double        *kept;        /* per item: layers of networks (solver->keep_layers)  */
+    int64_t        kept_capacity;
+    int            stride;      /* numbers an item in `kept`                           */
     int32_t       *of;          /* per item: the model it was evaluated for, plus 1    */
     unsigned char *key, *fresh; /* the functions that u was computed with; room for others */
     size_t         key_size;
@@ -77,6 +80,7 @@ struct ct_solver {
     int32_t         items, batches;
     double          least_multiplier; /* of all factors; at most 1            */
     ct__function_cache *functions;    /* NULL: no table had any so far        */
+    int             keep_layers; /* of networks, for gradients by their weights */
     int             approximate; /* a model's Jacobians are                   */
     double         *trial;       /* values                                    */
     double         *start, *aside; /* values at the start of a solve; values it may return to */

@@ -83,6 +83,7 @@ ct_status learn_functions(const learn_request *request, const ct_outer_options *
     const ct_sequence *const *train = (const ct_sequence *const *)job->dataset->train;
     job->options.given = 0; /* the start of what follows is this answer, not the user's */
     options.deployment = functions.deployment = job->options.deployment;
+    if (how->no_truth) options.method = CT_LEARN_LIKELIHOOD;
     functions.folds = options.folds;
     functions.jobs = how->jobs;
     ct_status status = ct_learn(job->outer, &options, noise, &constant, err);

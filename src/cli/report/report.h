@@ -188,6 +188,7 @@ ct_verdict report_verdict_headline(const report_job *job, char *text, size_t siz
 json_t *report_verdict_json(const report_job *job);
 void report_top(report_job *job);
 void report_learned(report_job *job);
+void report_functions(report_job *job); /* nothing where no model is a function */
 void report_accuracy(report_job *job);
 /* Nothing where all sequences have truth. */
 void report_without_truth(report_job *job);
