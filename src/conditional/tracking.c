@@ -27,7 +27,7 @@ ct_status ct__outer_watch_weights(ct_outer *o, ct_err *err)
         if (f && o->slot[g] >= 0) o->weights += f->weights;
     }
     for (int32_t i = 0; i < o->count; i++) {
-        o->inner[i].solver->keep_layers = 1;
+        if (o->inner[i].solver) o->inner[i].solver->keep_layers = 1; /* of a sequence of this process */
         free(o->inner[i].weight_gradient);
         o->inner[i].weight_gradient = ct__zalloc(CT_MAX(1, o->weights), sizeof(double));
         if (!o->inner[i].weight_gradient) return ct__no_memory(err, "weights", o->weights);
