@@ -130,11 +130,35 @@ static void test_learned_biases_track_as_the_true_process_does(void)
     ct_dataset_free(d);
 }
 
+/* Called by itself, the object has the value; the graphs of the sequences stay. */
+static void test_the_object_has_the_time_constant(void)
+{
+    ct_dataset           *d = make_lines(5, 1.5, 6);
+    ct_theta             *theta = NULL;
+    ct_likelihood        *l = NULL;
+    ct_likelihood_options how = ct_likelihood_defaults();
+    ct_err                err = {0};
+    double                p[8], log_error;
+    CHECK_OK(ct_bias_list_apply("gps=gauss-markov:tau=40", "", d, &err), err);
+    CHECK_OK(ct_dataset_theta(d, NULL, &theta, &err), err);
+    const int32_t g = ct_noise_find(d->noise, "gps_bias");
+    CHECK_OK(ct_likelihood_new(d->trains, (const ct_sequence *const *)d->train, d->noise, theta, &how, &l, &err), err);
+    ct_theta_get(theta, d->noise, p);
+    CHECK_OK(ct_likelihood_learn_time_constants(l, NULL, NULL, p, &err), err);
+    const double tau = ct_likelihood_time_constant(l, g, &log_error);
+    CHECK_NEAR(log(tau / 6), 0, 3.5 * log_error);
+    CHECK(ct_noise_get(d->noise, g)->bias->tau == 40);
+    ct_likelihood_free(l);
+    ct_theta_free(theta);
+    ct_dataset_free(d);
+}
+
 int main(void)
 {
     RUN(test_time_constants_are_within_their_errors);
     RUN(test_time_constants_without_truth);
     RUN(test_a_constant_has_no_time_constant);
+    RUN(test_the_object_has_the_time_constant);
     RUN(test_learned_biases_track_as_the_true_process_does);
     return ct_test_end();
 }

@@ -388,6 +388,8 @@ const ct__yaml_group *ct__yaml_numbers_of(const ct__yaml *yaml, const char *mode
 /* Write the file, with lists of paths. */
 ct_status ct__yaml_write(FILE *file, const ct_dataset *dataset, char *const train[], char *const test[], ct_err *err);
 
+/* declare_bias.c: a bias from "gauss-markov:tau=20" or "x+y=random-walk"; *sigma is NaN if it is not given. */
+ct_status ct__bias_parse(const char *sensor, const char *text, ct_bias *bias, double *sigma, ct_err *err);
 /* declare_bias.c: biases of groups whose sensor a sequence has. */
 ct_status ct__dataset_declare_biases(ct_dataset *dataset, ct_err *err);
 /* dataset_bias.c: the bias of a group of dataset.yaml, checked; and written. */

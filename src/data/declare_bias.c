@@ -247,6 +247,25 @@ static ct_status parse_item(char *item, const char *prefix, request *r, ct_err *
     return CT_OK;
 }
 
+ct_status ct__bias_parse(const char *sensor, const char *text, ct_bias *bias, double *sigma, ct_err *err)
+{
+    char        item[CT__ITEM_MAX];
+    const char *equals = strchr(text, '='), *key = strchr(text, ':');
+    const int   rows = equals && (!key || equals < key); /* "x+y=gauss-markov" */
+    request     r;
+    if (strlen(sensor) + strlen(text) + 2 > sizeof item) return bad("", err, "it is too long", "...");
+    snprintf(item, sizeof item, "%s%s%s", sensor, rows ? "." : "=", text);
+    const locale_t before = ct__locale_begin(err);
+    if (!before) return CT_E_MEMORY;
+    const ct_status status = parse_item(item, "", &r, err);
+    ct__locale_end(before);
+    CT_TRY(status);
+    *bias = r.bias;
+    bias->tau_error = NAN;
+    *sigma = r.sigma;
+    return CT_OK;
+}
+
 static ct_status each_item(const char *list, const char *prefix, ct_dataset *d, ct_err *err)
 {
     char item[CT__ITEM_MAX];

@@ -190,7 +190,7 @@ static ct_status put_whole(growing *out, const char *sensor, const char *recordi
     for (int k = 0; k < CT_CORRECTION_COUNT; k++) {
         const ct_correction_kind kind = (ct_correction_kind)k;
         const int                row = kind >= CT_CORRECT_AXES && kind <= CT_CORRECT_BIAS;
-        const int noise = kind == CT_CORRECT_KERNEL || kind == CT_CORRECT_FULL; /* one model for all recordings */
+        const int noise = kind >= CT_CORRECT_KERNEL; /* one model for all recordings */
         if (!(row ? rows && w->given[k] : now->given[k]) || (noise && recording[0])) continue;
         const double *value = kind == CT_CORRECT_DELAY   ? &w->delay
                               : kind == CT_CORRECT_DRIFT ? &w->drift

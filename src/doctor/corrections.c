@@ -285,6 +285,7 @@ static int kind_of(ct_finding_code code)
     case CT_FINDING_OUTLIERS:
     case CT_FINDING_HEAVY_TAILS: return CT_CORRECT_KERNEL;
     case CT_FINDING_ROWS_CORRELATED: return CT_CORRECT_FULL;
+    case CT_FINDING_ERRORS_AUTOCORRELATED: return CT_CORRECT_LASTING;
     case CT_FINDING_QUATERNION_ORDER: return CT_CORRECT_QUATERNION;
     case CT_FINDING_CAMERA_AXES: return CT_CORRECT_CAMERA;
     default: return -1;

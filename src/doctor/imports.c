@@ -289,14 +289,14 @@ static ct_status import(rounds *r, const char *text, ct_import_result *counts, c
     return CT_OK;
 }
 
-/* Kernels and full covariances change no residual. With them the noise would not be tested again, and what was found of
- * it would be lost. The caller frees the list; NULL: no memory. */
+/* Kernels, full covariances and biases change no residual. With them the noise would not be tested again, and what was
+ * found of it would be lost. The caller frees the list; NULL: no memory. */
 static ct_correction *values_alone(const ct_diagnosis *d, int32_t *count)
 {
     ct_correction *list = ct__zalloc(CT_MAX(1, d->corrections), sizeof *list);
     *count = 0;
     for (int32_t i = 0; list && i < d->corrections; i++)
-        if (d->correction[i].kind != CT_CORRECT_KERNEL && d->correction[i].kind != CT_CORRECT_FULL)
+        if (d->correction[i].kind < CT_CORRECT_KERNEL)
             list[(*count)++] = d->correction[i];
     return list;
 }

@@ -76,8 +76,18 @@ static ct_status report_lasting(ct__exam *e, const ct__sensor *s, int row, const
     const double value[] = {rho[1], steps, s->timed ? steps * spacing : NAN, tau}, level[2] = {exp(-1), exp(-1)};
     const double ends[2] = {0, LAGS};
     CT_TRY(ct__report(e, s, row, CT_FINDING_ERRORS_AUTOCORRELATED, 4, value, err));
-    return ct__report_evidence(e, "measurements apart", "correlation of errors", LAGS + 1, lag, rho, 2, ends, level,
-                               err);
+    CT_TRY(ct__report_evidence(e, "measurements apart", "correlation of errors", LAGS + 1, lag, rho, 2, ends, level,
+                               err));
+    if (s->odometry || !s->timed) return CT_OK;
+    return ct__report_correction(e, s, -1, CT_CORRECT_LASTING, 1, &value[2], 0, err);
+}
+
+/* Does a state describe what lasts already? */
+static int has_bias(const ct_noise *noise, const char *sensor)
+{
+    for (int32_t g = 0; g < ct_noise_count(noise); g++)
+        if (ct_noise_get(noise, g)->bias && !strcmp(ct_noise_get(noise, g)->bias->sensor, sensor)) return 1;
+    return 0;
 }
 
 static ct_status test_lasting(ct__exam *e, ct__sensor *s, const ct__place *p, ct_err *err)
@@ -93,7 +103,7 @@ static ct_status test_lasting(ct__exam *e, ct__sensor *s, const ct__place *p, ct
         memcpy(best, room_rho, sizeof best);
         row = i;
     }
-    if (row < 0) return CT_OK;
+    if (row < 0 || has_bias(e->dataset->noise, s->name)) return CT_OK;
     double *room = ct__zalloc(s->samples, sizeof *room);
     if (!room) return ct__no_memory(err, "samples", s->samples);
     const double spacing = find_spacing(s, p, room);

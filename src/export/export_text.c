@@ -101,6 +101,16 @@ int ct__export_is_cut(const ct__export *e, int32_t k)
            ct_noise_get(e->noise, e->index[k])->kind != CT_NOISE_FULL;
 }
 
+/* The process whose strength a model is: it is of use only to an estimator that has the state. */
+static void put_bias(ct__text *out, const ct_bias *b)
+{
+    char number[32];
+    ct__text_printf(out, "; strength of a %s bias of ", ct_bias_process_name(b->process));
+    put_escaped(out, b->sensor, NULL);
+    ct__text_printf(out, ", as %s", ct_bias_effect_name(b->effect));
+    if (b->tau > 0) ct__text_printf(out, ", time constant %s", ct__format_double(b->tau, number));
+}
+
 void ct__export_heading(const ct__export *e, int32_t k, const char *mark, const int order[])
 {
     const ct_noise_model *m = ct_noise_get(e->noise, e->index[k]);
@@ -116,6 +126,7 @@ void ct__export_heading(const ct__export *e, int32_t k, const char *mark, const 
         put_escaped(out, row->unit, NULL);
         ct__text_put(out, ")");
     }
+    if (m->bias) put_bias(out, m->bias);
     if (m->measurement) {
         ct__text_put(out, "; ");
         put_escaped(out, m->measurement, NULL);

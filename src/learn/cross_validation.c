@@ -233,6 +233,7 @@ static ct_status try_evidence(cross_validation *f)
     const ct_outer *o = l->objective.outer;
     int             possible = 0;
     if (o->reference != CT_REFERENCE_LIKELIHOOD || ct__closed_form_exists(l)) return CT_OK;
+    if (ct__truth_lacks_biases_alone(o)) return CT_OK; /* measurements alone know less */
     CT_TRY(ct__need_evidence(l, &possible));
     if (!possible) return CT_OK;
     double   *room = ct__zalloc((f->folds + 2) * (int64_t)o->m, sizeof *room);

@@ -309,6 +309,8 @@ ct_status ct__find_parameter(ct__learning *l, int32_t i, int sign);
 ct_status ct__enter_set(const ct_theta *theta, int rescale, double *p, ct_err *err);
 /* reference.c: does the truth determine every residual? */
 int ct__closed_form_exists(const ct__learning *l);
+/* 1 if the truth is exact and knows all but biases: the likelihood with it is then as sure as a closed form. */
+int ct__truth_lacks_biases_alone(const ct_outer *o);
 /* learn.c: the weights of the prior, from samples and loss of the reference. */
 void ct__set_weights(ct__learning *l);
 /* reference.c: *possible <- 1 if there is a likelihood of the measurements alone. */

@@ -4,6 +4,7 @@
  * estimate where the truth determines every residual and is exact, and noise is Gaussian. Elsewhere the maximum of
  * the likelihood of measurements and truth (likelihood.h) takes their place: where truth is partial, has a sigma of its
  * own, or is not used at all, and where models have kernels. */
+#include "graph/biased.h"
 #include "learn/learn.h"
 
 #include <math.h>
@@ -147,6 +148,23 @@ ct_status ct__learn_kernels(ct__learning *l)
 /* ---- The reference of a part ------------------------------------------------------------------ */
 
 int ct__closed_form_exists(const ct__learning *l) { return l->complete; }
+
+/* Variables of all measurements, but for their biases, are known in full and exactly. */
+int ct__truth_lacks_biases_alone(const ct_outer *o)
+{
+    if (o->extras || truth_has_sigma(o)) return 0;
+    for (int32_t i = 0; i < o->count; i++) {
+        const ct_sequence *seq = o->inner[i].seq;
+        for (int32_t k = 0; k < ct_graph_factors(seq->graph); k++) {
+            const ct_factor f = ct__without_bias(ct_graph_factor(seq->graph, k));
+            for (int a = 0; !ct__is_process(f.ops) && a < f.ops->arity; a++) {
+                const unsigned all = (1u << ct_kind_dim(f.ops->kind[a])) - 1;
+                if (!ct_graph_fixed(seq->graph, f.var[a]) && !(seq->known && seq->known[f.var[a]] == all)) return 0;
+            }
+        }
+    }
+    return 1;
+}
 
 ct_status ct__need_evidence(ct__learning *l, int *possible)
 {

@@ -58,6 +58,9 @@ static ct_status add_model(ct__import *imp, const ct__recipe_sensor *s, int32_t 
     int full = s->noise.kind == CT_NOISE_FULL;
     double variance[6], covariance[36] = {0};
     ct_err inner = {0};
+    ct_bias bias;
+    double sigma;
+    if (s->noise.bias) CT_TRY(place_noise(imp, s, ct__bias_parse(name, s->noise.bias, &bias, &sigma, &inner), &inner));
     *model = ct_noise_find(imp->noise, name);
     if (*model >= 0) return CT_OK; /* shared: the first sensor's numbers */
     if (robust.kind != CT_ROBUST_NONE && !(robust.width > 0)) robust.width = ct_robust_default_width(robust.kind);

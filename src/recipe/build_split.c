@@ -160,11 +160,50 @@ static ct_status add_group(ct_dataset *d, const char *name, ct_err *err)
     return CT_OK;
 }
 
+static ct_dataset_group *find_group(ct_dataset *d, const char *name)
+{
+    for (int32_t i = 0; i < d->groups; i++)
+        if (!strcmp(d->group[i].name, name)) return &d->group[i];
+    return NULL;
+}
+
+/* The time constant that a correction gives a sensor's errors, s; 0: none. */
+static double lasting(const ct_recipe *recipe, const char *sensor)
+{
+    double tau = 0;
+    for (int32_t i = 0; i < recipe->corrections; i++)
+        if (recipe->correction[i].kind == CT_CORRECT_LASTING && !strcmp(recipe->correction[i].sensor, sensor))
+            tau = recipe->correction[i].value[0];
+    return tau;
+}
+
+/* The bias of a sensor's group, as recipe or correction have it. */
+static ct_status add_bias(ct__import *imp, const ct__recipe_sensor *s, const char *name, ct_dataset *d)
+{
+    const double tau = lasting(imp->recipe, s->name);
+    const int    there = find_group(d, name) != NULL;
+    char         text[64], number[32];
+    double       sigma;
+    if (!s->noise.bias && !(tau > 0)) return CT_OK;
+    CT_TRY(add_group(d, name, imp->err));
+    ct_dataset_group *g = find_group(d, name);
+    if (!there) g->learn = 1;
+    if (g->bias) return CT_OK;
+    g->bias = ct__zalloc(1, sizeof *g->bias);
+    if (!g->bias) return ct__no_memory(imp->err, "biases", 1);
+    snprintf(text, sizeof text, "gauss-markov:tau=%s", ct__format_double(tau, number));
+    CT_TRY(ct__bias_parse(name, s->noise.bias ? s->noise.bias : text, g->bias, &sigma, imp->err));
+    for (int i = 0; i < CT_BIAS_ROWS_MAX; i++) g->bias_sigma[i] = sigma;
+    return CT_OK;
+}
+
 ct_status ct__add_groups(ct__import *imp, ct_dataset *dataset)
 {
     for (int32_t i = 0; i < imp->recipe->sensors; i++) {
         const ct__recipe_sensor *s = &imp->recipe->sensor[i];
-        if (!s->noise.learn) CT_TRY(add_group(dataset, ct_noise_get(imp->noise, imp->model[i])->name, imp->err));
+        const char *name = ct_noise_get(imp->noise, imp->model[i])->name;
+        if (!s->noise.learn) CT_TRY(add_group(dataset, name, imp->err));
+        CT_TRY(add_bias(imp, s, name, dataset));
     }
     for (int32_t m = 0; m < ct_noise_count(imp->noise); m++)
         if (!strncmp(ct_noise_get(imp->noise, m)->name, "first_pose", 10))

@@ -80,6 +80,7 @@ typedef enum { CT__ATTACH_MOTION, CT__ATTACH_NEAREST } ct__attach;
 
 typedef struct {
     const char   *model; /* name of the noise model */
+    const char   *bias;  /* as learn --bias has it behind the name of a sensor; NULL: none */
     ct__numbers   variance; /* squared if sigma was written; count 0: the type's default; 1: all rows */
     ct_noise_kind kind;
     ct_robust     robust;

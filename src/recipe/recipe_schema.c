@@ -149,6 +149,7 @@ const ct__key ct__recipe_keys[] = {
                "second, metre: the variance grows with duration or distance of the step"),
     ROW_BOOL(S, "learn", AT(T, learn), "true", "false: frozen"),
     ROW_TEXT(S, "model", 0, AT(T, model), "the sensor's name", "name of the noise model"),
+    ROW_TEXT(S, "bias", 0, AT(T, bias), "none", "error that lasts: gauss-markov:tau=20, or with rows x+y=random-walk"),
 #undef S
 #undef T
 #define S CT__SECTION_INTERVAL
@@ -224,6 +225,8 @@ const ct__key ct__recipe_keys[] = {
     ROW_OWN(S, "camera", CT__FORM_BOOL, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "false", "poses have camera axes"),
     ROW_OWN(S, "kernel", CT__FORM_KERNEL, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "the recipe's own", "robust kernel"),
     ROW_OWN(S, "full", CT__FORM_BOOL, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "false", "learn a full covariance"),
+    ROW_OWN(S, "lasting", CT__FORM_NUMBER | CT__OPEN_LOW, 0, HUGE_S, 1, 1, NULL, CT__SECTION_NONE, "none",
+            "s, time constant of an error that lasts: it becomes a Gauss-Markov bias"),
 #undef S
 #define S CT__SECTION_SEQUENCES
 #define T ct__recipe_sequences

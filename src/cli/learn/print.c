@@ -17,6 +17,14 @@ static json_t *units_json(const ct_theta *theta, int32_t g, int dim)
     return list;
 }
 
+static json_t *two(const char *first, double a, const char *second, double b)
+{
+    json_t *o = cli_object();
+    cli_put(o, first, cli_number(a));
+    cli_put(o, second, cli_number(b));
+    return o;
+}
+
 static json_t *model_json(const learn_job *job, int32_t g)
 {
     const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
@@ -43,15 +51,9 @@ static json_t *model_json(const learn_job *job, int32_t g)
         cli_put(robust, "width", cli_number(m->robust.width));
         cli_put(o, "robust", robust);
     }
+    if (m->bias && m->bias->tau > 0)
+        cli_put(o, "time_constant", two("value", m->bias->tau, "log_standard_error", m->bias->tau_error));
     if (ct_theta_has_units(job->theta)) cli_put(o, "unit_sigma", units_json(job->theta, g, m->dim));
-    return o;
-}
-
-static json_t *two(const char *first, double a, const char *second, double b)
-{
-    json_t *o = cli_object();
-    cli_put(o, first, cli_number(a));
-    cli_put(o, second, cli_number(b));
     return o;
 }
 
@@ -293,6 +295,21 @@ static void print_correlations(const learn_job *job)
     }
 }
 
+/* Time constants of biases. */
+static void print_time_constants(const learn_job *job)
+{
+    const char *label = "time constant";
+    for (int32_t g = 0; g < ct_noise_count(job->dataset->noise); g++) {
+        const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
+        const double          error = m->bias ? m->bias->tau_error : NAN;
+        if (!m->bias || !(m->bias->tau > 0)) continue;
+        if (isnan(error)) cli_row(label, "%s: %.4g, as given", m->name, m->bias->tau);
+        else if (isinf(error)) cli_row(label, "%s: %.4g; the sequences do not tell it", m->name, m->bias->tau);
+        else cli_row(label, "%s: %.4g +- %.2g %%, by likelihood", m->name, m->bias->tau, 100 * error);
+        label = "";
+    }
+}
+
 static void print_kernels(const learn_job *job)
 {
     const char *label = "kernels";
@@ -380,6 +397,7 @@ void learn_print(const cli_io *io, const learn_request *request, const learn_job
     learn_print_candidates(r);
     print_correlations(job);
     print_kernels(job);
+    print_time_constants(job);
     print_loss(r);
     cli_row("spread", "%.4g: the largest learned variance over the smallest%s", r->spread,
             ct_theta_has_units(job->theta) ? ", in the dataset's units" : "");
