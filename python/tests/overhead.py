@@ -33,6 +33,16 @@ def curve(w, half, jacobians):
     return h, np.where(near, -w / 6, (h - h * h - half * half) / np.where(near, 1, w))
 
 
+ROOM = {}
+
+
+def room(n):
+    """Jacobians, kept from call to call, as fresh memory of that size costs a page fault every 4 KB. One thread."""
+    if n not in ROOM:
+        ROOM[n] = np.zeros((2, n, 3, 3))
+    return ROOM[n]
+
+
 def between(z, x, jacobians):
     """between_se2 by hand: Log(z^-1 (a^-1 b)), with derivatives by right perturbations."""
     ax, ay, ac, as_ = np.ascontiguousarray(x[0].T)
@@ -48,13 +58,14 @@ def between(z, x, jacobians):
     r = np.stack([h * ex + half * ey, h * ey - half * ex, w], axis=1)  # V^-1 = [h, w/2; -w/2, h]
     if not jacobians:
         return r
-    J = np.zeros((len(w), 3, 3))  # d r / d b: rotation of e, then V^-1
+    J, A = room(len(w))
+    # J = d r / d b: rotation of e, then V^-1
     J[:, 0, 0] = J[:, 1, 1] = h * ec + half * es
     J[:, 0, 1] = half * ec - h * es
     J[:, 1, 0] = -J[:, 0, 1]
     J[:, 0, 2], J[:, 1, 2], J[:, 2, 2] = dh * ex + ey / 2, dh * ey - ex / 2, 1
     # d r / d a = -J Ad((a^-1 b)^-1), whose rows are (pc, ps, ps px - pc py), (-ps, pc, pc px + ps py), (0, 0, 1)
-    A, u, v = np.zeros_like(J), ps * px - pc * py, pc * px + ps * py
+    u, v = ps * px - pc * py, pc * px + ps * py
     j, k = J[:, 0, 0].copy(), J[:, 0, 1].copy()
     A[:, 0, 0] = A[:, 1, 1] = k * ps - j * pc
     A[:, 1, 0] = j * ps + k * pc
