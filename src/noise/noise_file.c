@@ -277,8 +277,6 @@ static ct_status apply(ct_noise *noise, int32_t index, const place *at, const js
     CT_TRY(apply_rows(noise, index, at, group));
     CT_TRY(apply_labels(noise, index, at, group));
     CT_TRY(apply_bias(noise, index, at, json_object_get(group, "bias")));
-}
-
     CT_TRY(apply_function(noise, index, at, group));
     const json_t *robust = json_object_get(group, "robust");
     if (!robust) return CT_OK;
