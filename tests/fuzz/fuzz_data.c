@@ -89,7 +89,11 @@ static ct_dataset *dataset_of(const ct__yaml *yaml)
     d->group = calloc(yaml->groups + 1u, sizeof *d->group);
     for (; (unsigned)d->groups < yaml->groups; d->groups++) {
         const ct__yaml_group *g = &yaml->group[d->groups];
-        FUZZ_LAW(ct__yaml_take_group(g, &d->group[d->groups], NULL) == CT_OK);
+        if (ct__yaml_take_group(g, "in.yaml", &d->group[d->groups], &err) != CT_OK) { /* a bias that cannot be */
+            FUZZ_LAW(err.text[0]);
+            d->groups++; /* its name is to be freed */
+            break;
+        }
         /* not every name is a model's */
         if (g->variances > 1) (void)ct_noise_add_isotropic(d->noise, g->name, (int)g->variances, 1, NULL, NULL);
     }
