@@ -141,6 +141,7 @@ static const char PLANAR[] =
     "    camera: true\n"
     "    kernel: cauchy:2\n"
     "    full: true\n"
+    "    lasting: 20\n"
     "split:\n"
     "  segment: 60\n"
     "  train: ['1*', '2*']\n"

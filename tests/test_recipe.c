@@ -18,7 +18,7 @@ static void test_every_value_of_a_planar_recipe_is_read(void)
     if (!p) return;
     CHECK(!strcmp(ct_recipe_text(p), PLANAR) && !strcmp(p->folder, "logs"));
     CHECK(!strcmp(p->recording, "run{run}") && !strcmp(p->bodies, "robot"));
-    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 11);
+    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 12);
     const ct__recipe_source *s = &p->source[0];
     CHECK(!strcmp(s->name, "odometry") && s->line == 8 && s->format == CT_SOURCE_TABLE && s->header == 0 &&
           s->skip == 2);
@@ -90,7 +90,8 @@ static void test_corrections_are_read_as_values(void)
           ct_recipe_correction(p, CT_CORRECT_SCALE)->count == 3);
     CHECK(ct_recipe_correction(p, CT_CORRECT_QUATERNION)->value[0] == 1);
     CHECK(ct_recipe_correction(p, CT_CORRECT_KERNEL)->value[0] == CT_ROBUST_CAUCHY);
-    CHECK(ct_recipe_correction(p, CT_CORRECT_KERNEL)->value[1] == 2 && !ct_recipe_correction(p, 11));
+    CHECK(ct_recipe_correction(p, CT_CORRECT_KERNEL)->value[1] == 2 && !ct_recipe_correction(p, 12));
+    CHECK(ct_recipe_correction(p, CT_CORRECT_LASTING)->value[0] == 20);
     CHECK(!strcmp(ct_correction_key(CT_CORRECT_BIAS), "bias") &&
           !strcmp(ct_correction_key((ct_correction_kind)99), "?"));
     ct_recipe_free(p);

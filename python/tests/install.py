@@ -16,8 +16,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
+def without_paths():
+    """The environment without what would show a covtune that is not installed."""
+    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COVTUNE_LIBRARY")}
+
+
 def run(*words, **options):
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COVTUNE_LIBRARY")}
+    environment = without_paths()
     environment.update(PIP_NO_INDEX="1", PIP_DISABLE_PIP_VERSION_CHECK="1", MPLBACKEND="Agg",
                        **options.pop("more", {}))
     out = subprocess.run([str(w) for w in words], capture_output=True, text=True, env=environment, **options)
@@ -57,7 +62,8 @@ def install(python, what, folder, more):
     run(python, "-m", "pip", "uninstall", "-y", "covtune")
     left = sorted(files(python) - before)
     assert not left, f"uninstalling leaves {left[:5]}"
-    failed = subprocess.run([str(python), "-c", "import covtune"], capture_output=True, cwd=folder).returncode
+    failed = subprocess.run([str(python), "-c", "import covtune"], capture_output=True, cwd=folder,
+                            env=without_paths()).returncode
     assert failed, "covtune is still there"
     print("uninstalled: nothing is left")
 

@@ -24,10 +24,10 @@ static void put_path(draft *d, const char *path)
 {
     const char *folder = d->o->folder ? d->o->folder : ".";
     const size_t length = strlen(folder);
-    if (path[0] == '/' || !strcmp(folder, "."))
-        ct__text_put(&d->out, path);
-    else if (!strncmp(path, folder, length) && path[length] == '/')
+    if (!strncmp(path, folder, length) && path[length] == '/')
         ct__text_put(&d->out, path + length + 1);
+    else if (path[0] == '/' || !strcmp(folder, "."))
+        ct__text_put(&d->out, path);
     else {
         char here[4096];
         ct__text_put(&d->out, getcwd(here, sizeof here) ? here : ".");
