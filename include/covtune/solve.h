@@ -91,8 +91,7 @@ typedef struct {
     double    radius;        /* dogleg: initial trust radius, in scaled units     */
     /* Threads for one large graph (1; 0: all processors; at most 64 are used). Their number changes no bit. Graphs that
      * are solved in less than some ten milliseconds are solved by the caller's thread alone. Linearisation,
-     * factorisation, substitution, errors and steps are shared; ordering and analysis are not. Later calls for this
-     * solver, such as covariances, use as many. */
+     * factorisation, substitution, errors and steps are shared; ordering, analysis and covariances are not. */
     int       threads;
     ct_progress_fn progress; /* may be NULL */
     void          *user;
