@@ -34,6 +34,9 @@ class FactorModel:
     (residuals, [J0, J1, ...]), J_i n x rows x dimension, the derivative by a right perturbation x o Exp(d). Otherwise
     derivatives are central differences.
 
+    With `in_place=True` the function writes instead of returning, which saves copies: `function(z, x, r, J)` fills r
+    (n x rows) and, where J is not None, every entry of J[i]. It returns None. J is None without `derivatives`.
+
     Sizes are those of stored values: R1 to R3 coordinates; SO2 (cos, sin); SE2 (x, y, cos, sin); SO3 (qx, qy, qz, qw);
     SE3 (x, y, z, qx, qy, qz, qw). Dimensions: SE2 (x, y, yaw), SE3 (rotation, translation).
 
@@ -44,8 +47,9 @@ class FactorModel:
     """
 
     def __init__(self, name: str, variables: Sequence[str], measurement: Sequence[str], rows: int,
-                 function: Callable[..., Any], *, derivatives: bool = False, absolute: bool = False,
-                 coordinates: Sequence[str] | None = None, units: Sequence[str] | None = None) -> None:
+                 function: Callable[..., Any], *, derivatives: bool = False, in_place: bool = False,
+                 absolute: bool = False, coordinates: Sequence[str] | None = None,
+                 units: Sequence[str] | None = None) -> None:
         if not callable(function):
             raise ArgumentError(f"{name!r:.80}: its function cannot be called")
         for words, what in ((variables, "variables"), (measurement, "parts of the measurement"),
@@ -60,6 +64,7 @@ class FactorModel:
         from .graph import kind_of
 
         self.name, self.rows, self.function, self.derivatives = name, rows, function, derivatives
+        self.in_place = flag(in_place) == 1
         self._kinds, self._fields = [kind_of(k) for k in variables], [kind_of(k) for k in measurement]
         self._sizes = [lib.ct_kind_size(k) for k in self._kinds]
         self._dims = [lib.ct_kind_dim(k) for k in self._kinds]
@@ -110,6 +115,9 @@ class FactorModel:
                 out[:] = np.nan
 
     def _fill(self, z: list, x: list, out: np.ndarray, slots: Any, n: int) -> None:
+        if self.in_place:
+            self._fill_in_place(z, x, out, slots, n)
+            return
         if not (slots and self.derivatives):
             result = self.function(z, x, False)
             out[:] = self._residuals(result[0] if isinstance(result, tuple) else result, n)
@@ -124,6 +132,14 @@ class FactorModel:
             if slots[i]:
                 _array(slots[i], (n, self.rows, dim))[:] = \
                     doubles(block, (n, self.rows, dim), f"{self.name}: its Jacobian by variable {i}")
+
+    def _fill_in_place(self, z: list, x: list, out: np.ndarray, slots: Any, n: int) -> None:
+        blocks = None
+        if slots and self.derivatives:
+            blocks = [_array(slots[i], (n, self.rows, dim)) if slots[i] else np.empty((n, self.rows, dim))
+                      for i, dim in enumerate(self._dims)]
+        if self.function(z, x, out, blocks) is not None:
+            raise ArgumentError(f"{self.name}: with in_place=True the function fills r and J, and returns None")
 
     def _residuals(self, value: Any, n: int) -> np.ndarray:
         return doubles(value, (n, self.rows), f"{self.name}: its residuals")

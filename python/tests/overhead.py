@@ -33,17 +33,7 @@ def curve(w, half, jacobians):
     return h, np.where(near, -w / 6, (h - h * h - half * half) / np.where(near, 1, w))
 
 
-ROOM = {}
-
-
-def room(n):
-    """Jacobians, kept from call to call, as fresh memory of that size costs a page fault every 4 KB. One thread."""
-    if n not in ROOM:
-        ROOM[n] = np.zeros((2, n, 3, 3))
-    return ROOM[n]
-
-
-def between(z, x, jacobians):
+def between(z, x, r, blocks):
     """between_se2 by hand: Log(z^-1 (a^-1 b)), with derivatives by right perturbations."""
     ax, ay, ac, as_ = np.ascontiguousarray(x[0].T)
     bx, by, bc, bs = np.ascontiguousarray(x[1].T)
@@ -54,28 +44,28 @@ def between(z, x, jacobians):
     ex, ey, ec, es = mc * qx + ms * qy, mc * qy - ms * qx, mc * pc + ms * ps, mc * ps - ms * pc  # z^-1 (a^-1 b)
     w = np.arctan2(es, ec)
     half = w / 2
-    h, dh = curve(w, half, jacobians)
-    r = np.stack([h * ex + half * ey, h * ey - half * ex, w], axis=1)  # V^-1 = [h, w/2; -w/2, h]
-    if not jacobians:
-        return r
-    J, A = room(len(w))
+    h, dh = curve(w, half, blocks is not None)
+    r[:, 0], r[:, 1], r[:, 2] = h * ex + half * ey, h * ey - half * ex, w  # V^-1 = [h, w/2; -w/2, h]
+    if blocks is None:
+        return
+    A, J = blocks
     # J = d r / d b: rotation of e, then V^-1
-    J[:, 0, 0] = J[:, 1, 1] = h * ec + half * es
-    J[:, 0, 1] = half * ec - h * es
-    J[:, 1, 0] = -J[:, 0, 1]
-    J[:, 0, 2], J[:, 1, 2], J[:, 2, 2] = dh * ex + ey / 2, dh * ey - ex / 2, 1
+    j, k = h * ec + half * es, half * ec - h * es
+    l, m = dh * ex + ey / 2, dh * ey - ex / 2
+    J[:, 0, 0] = J[:, 1, 1] = j
+    J[:, 0, 1], J[:, 1, 0] = k, -k
+    J[:, 0, 2], J[:, 1, 2], J[:, 2, 2] = l, m, 1
+    J[:, 2, :2] = 0
     # d r / d a = -J Ad((a^-1 b)^-1), whose rows are (pc, ps, ps px - pc py), (-ps, pc, pc px + ps py), (0, 0, 1)
     u, v = ps * px - pc * py, pc * px + ps * py
-    j, k = J[:, 0, 0].copy(), J[:, 0, 1].copy()
+    q = j * ps + k * pc
     A[:, 0, 0] = A[:, 1, 1] = k * ps - j * pc
-    A[:, 1, 0] = j * ps + k * pc
-    A[:, 0, 1] = -A[:, 1, 0]
-    A[:, 0, 2], A[:, 1, 2] = -j * u - k * v - J[:, 0, 2], k * u - j * v - J[:, 1, 2]
-    A[:, 2, 2] = -1
-    return r, [A, J]
+    A[:, 0, 1], A[:, 1, 0] = -q, q
+    A[:, 0, 2], A[:, 1, 2], A[:, 2, 2] = -j * u - k * v - l, k * u - j * v - m, -1
+    A[:, 2, :2] = 0
 
 
-OWN = ct.FactorModel("own_between", ["SE2", "SE2"], ["SE2"], 3, between, derivatives=True)
+OWN = ct.FactorModel("own_between", ["SE2", "SE2"], ["SE2"], 3, between, derivatives=True, in_place=True)
 
 
 def chain(n, model, seed=3):

@@ -131,6 +131,22 @@ class OwnModels(unittest.TestCase):
         np.testing.assert_allclose(self.graph(POINTS), built_in, atol=1e-12)
         np.testing.assert_allclose(self.graph(numeric), built_in, atol=1e-7)
 
+    def test_a_model_that_writes_in_place_is_the_one_that_returns(self):
+        def fills(z, x, r, J):
+            value = difference(z, x, J is not None)
+            r[:] = value[0] if J is not None else value
+            for block, new in zip(J or [], value[1] if J is not None else []):
+                block[:] = new
+
+        built_in = self.graph("between_r2")
+        for derivatives, tolerance in ((True, 1e-12), (False, 1e-7)):
+            model = ct.FactorModel("own_in_place", ["R2", "R2"], ["R2"], 2, fills, derivatives=derivatives,
+                                   in_place=True)
+            np.testing.assert_allclose(self.graph(model), built_in, atol=tolerance)
+            model.check([1, 2], [[0, 1], [2, 3]])
+        with self.assertRaisesRegex(ct.ArgumentError, "own_returns: with in_place=True .* returns None"):
+            self.graph(ct.FactorModel("own_returns", ["R2", "R2"], ["R2"], 2, lambda z, x, r, J: r, in_place=True))
+
     def test_the_checker_finds_a_wrong_derivative(self):
         POINTS.check([1, 2], [[0, 1], [2, 3]])
 
