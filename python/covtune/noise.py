@@ -262,7 +262,8 @@ class Noise(Handle):
 
     def _name_rows(self, index: int, rows: Any, units: Any) -> None:
         dim = self._model(index).dim
-        texts = [[encode(word, "the name of a row") for word in words] for words in (rows, units or [""] * len(rows))]
+        units = [""] * len(rows) if units is None else units
+        texts = [[encode(word, "the name of a row") for word in words] for words in (rows, units)]
         if [len(words) for words in texts] != [dim, dim]:
             raise ArgumentError(f"{dim} rows have {dim} names and units, found {len(texts[0])} and {len(texts[1])}")
         lists = [(ctypes.c_char_p * dim)(*words) for words in texts]

@@ -324,6 +324,13 @@ class Behaviour(unittest.TestCase):
         with self.assertRaises(KeyError):
             graph.solve(callback=fails)
 
+    def test_units_that_are_an_array_are_refused_with_a_sentence(self):
+        noise = ct.Noise()
+        noise.add("odom", sigma=[1, 1])
+        for units in (np.zeros((2, 3)), np.zeros(2), [1, 2]):
+            with self.assertRaises(ct.ArgumentError):
+                noise.set("odom", sigma=[1, 1], rows=["x", "y"], units=units)
+
     def test_threads_solve_graphs_of_their_own(self):
         results = []
 
