@@ -24,13 +24,14 @@ static void put_path(draft *d, const char *path)
 {
     const char *folder = d->o->folder ? d->o->folder : ".";
     const size_t length = strlen(folder);
-    if (!strncmp(path, folder, length) && path[length] == '/')
+    const int here = !strcmp(folder, ".");
+    if (!here && !strncmp(path, folder, length) && path[length] == '/')
         ct__text_put(&d->out, path + length + 1);
-    else if (path[0] == '/' || !strcmp(folder, "."))
+    else if (here || path[0] == '/')
         ct__text_put(&d->out, path);
     else {
-        char here[4096];
-        ct__text_put(&d->out, getcwd(here, sizeof here) ? here : ".");
+        char now[4096];
+        ct__text_put(&d->out, getcwd(now, sizeof now) ? now : ".");
         ct__text_put(&d->out, "/");
         ct__text_put(&d->out, path);
     }
