@@ -265,10 +265,10 @@ static void test_lists_are_understood_or_refused(void)
         const char *list, *sentence;
     } BAD[] = {{"gps", "NAME=PROCESS"},
                {"=constant", "NAME=PROCESS"},
-               {"gps=brownian", "constant, random-walk or gauss-markov"},
+               {"gps=brownian", "constant, random-walk, gauss-markov or oscillation"},
                {"gps=constant:tau=3", "time constant is that of gauss-markov"},
                {"gps=gauss-markov:tau=-3", "above 0"},
-               {"gps=gauss-markov:tau", "tau=, sigma="},
+               {"gps=gauss-markov:tau", "tau=, period="},
                {"gps=gauss-markov:colour=3", "keys are"},
                {"gps=gauss-markov:as=bend", "offset, rate or scale"},
                {"gps=gauss-markov:per=day", "sensor or target"},

@@ -74,7 +74,7 @@ static int sights(const sample *s) { return is(s, "range") || is(s, "bearing") |
 static int to_a_pose(const sample *s) { return sights(s) && s->ops->arity == 2 && s->ops->kind[0] == s->ops->kind[1]; }
 
 /* Steps and starts of biases, which are in no place of the world. */
-static int is_step(const sample *s) { return is(s, "random_walk") || is(s, "gauss_markov"); }
+static int is_step(const sample *s) { return is(s, "random_walk") || is(s, "gauss_markov") || is(s, "oscillation"); }
 static int is_process(const sample *s) { return is_step(s) || is(s, "bias_start"); }
 
 static ct_se2 se2(const double *x) { return (ct_se2){x[0], x[1], x[2], x[3]}; }
@@ -258,6 +258,10 @@ static void measure_truth(sample *s)
         else ct_se2_act(se2(s->value[0]), s->z + 2, s->z, NULL, NULL);
     } else if (is(s, "bias_start")) {
         memcpy(s->z, s->value[0], sizeof s->value[0]);
+    } else if (is(s, "oscillation")) {
+        const double f = exp(-s->z[0] / s->z[1]), a = 2 * PI * s->z[0] / s->z[2];
+        for (int i = 0; i < s->ops->rows; i++)
+            s->value[2][i] = f * (cos(a) * s->value[0][i] - sin(a) * s->value[1][i]);
     } else if (is_step(s)) { /* what follows without noise */
         const double f = is(s, "gauss_markov") ? exp(-s->z[0] / s->z[1]) : 1;
         for (int i = 0; i < s->ops->rows; i++) s->value[1][i] = f * s->value[0][i];
@@ -538,6 +542,11 @@ static const struct {
     {"gauss_markov_r1", {LOG_2, 1}, {2, 1 + SIN60}, {1}},
     {"gauss_markov_r2", {2 * LOG_2, 2}, {2, 4, 1 - SIN60, 2}, {-1, 0}},
     {"gauss_markov_r3", {LOG_2, 1}, {0, 2, 4, SIN60, 1, 2 + 2 * SIN60}, {1, 0, 2}},
+    /* a quarter of a period: the bias is minus its quadrature, halved */
+    {"oscillation_r1", {LOG_2, 1, 4 * LOG_2}, {7, 2, SIN60 - 1}, {1}},
+    {"oscillation_r1", {LOG_2, 1, -4 * LOG_2}, {7, 2, SIN60 + 1}, {1}},
+    {"oscillation_r2", {LOG_2, 1, 2 * LOG_2}, {2, 4, 5, 6, -1 + SIN60, -2}, {1, 0}},
+    {"oscillation_r3", {LOG_2, 1, LOG_2}, {2, 4, 6, 5, 5, 5, 1, 2 + SIN60, 3}, {0, 1, 0}},
 };
 enum { BY_HAND = sizeof by_hand / sizeof *by_hand };
 

@@ -98,7 +98,10 @@ typedef struct {
  *   bias_start_K  b               z: [b0]                      b - b0                 K one of R1, R2, R3
  *   random_walk_K b, c            z: dt                        (c - b) / sqrt(dt)
  *   gauss_markov_K  b, c          z: dt, tau                   (c - f b) / sqrt(1 - f^2), f = exp(-dt / tau)
- * The last three are steps of an error that lasts, a bias b (ct_factor_biased). Their variances are those of the start,
+ *   oscillation_K b, q, c         z: dt, tau, period           (c - f (b cos a - q sin a)) / sqrt(1 - f^2),
+ *                                                              a = 2 pi dt / period; q is the bias a quarter of a
+ *                                                              period later; its own steps are (q, b, q later), -period
+ * The last four are steps of an error that lasts, a bias b (ct_factor_biased). Their variances are those of the start,
  * of the walk per unit of time, and the stationary one.
  * Lever arms and sensor poses are in the body frame and come last; files may leave them out. A known point
  * stands before them. In the plane a direction is SO2; in space it is R3, any length but zero, and
@@ -135,6 +138,7 @@ typedef struct {
     X(bias_start_r1) X(bias_start_r2) X(bias_start_r3)                                             \
     X(random_walk_r1) X(random_walk_r2) X(random_walk_r3)                                          \
     X(gauss_markov_r1) X(gauss_markov_r2) X(gauss_markov_r3)                                       \
+    X(oscillation_r1) X(oscillation_r2) X(oscillation_r3)                                          \
     X(gtsam_prior_se2) X(gtsam_prior_se3) X(gtsam_between_se2) X(gtsam_between_se3)
 
 #define X(name) extern const ct_factor_ops ct_##name;

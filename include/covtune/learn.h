@@ -491,7 +491,7 @@ typedef struct {
 /* Is the method applicable? CT_E_ARGUMENT where ct_learn would refuse: a CT_LEARN_BOX_ONLY method on a set that is no
  * box; leo with full covariances or incomplete truth. */
 ct_status ct_learn_check(const ct_outer *outer, ct_learn_method method, ct_err *err);
-/* Learn the time constants of Gauss-Markov biases (ct_noise_model.bias) whose strengths theta learns, by the
+/* Learn time constants and periods of biases (ct_noise_model.bias) whose strengths theta learns, by the
  * likelihood of measurements and truth (without truth: options->no_truth), with the variances at their maximum for each
  * value. Table and sequences get them. It comes before ct_outer_new: tracking then learns the variances under them.
  * Nothing happens if there is none. Where the likelihood does not exist (a kernel without normaliser), they stay:

@@ -130,16 +130,21 @@ ct_status ct_likelihood_learn_kernels(ct_likelihood *likelihood, const uint8_t *
 ct_robust ct_likelihood_robust(const ct_likelihood *likelihood, int32_t model);
 ct_status ct_likelihood_set_robust(ct_likelihood *likelihood, int32_t model, ct_robust robust, ct_err *err);
 
-/* Learn the time constants of Gauss-Markov biases (ct_noise_model.bias) whose strengths are learned, with the
+/* Learn time constants and periods of biases (ct_noise_model.bias) whose strengths are learned, with the
  * parameters at their maximum for each; p: the start, on return that maximum, to 0.01 nats. The object has the new
- * values afterwards. The standard error of log tau is that of the profile; INFINITY: the sequences do not tell it. */
+ * values afterwards. The standard error of log tau is that of the profile; INFINITY: the sequences do not tell it. A
+ * period whose standard error is INFINITY is first looked for from 3 steps to the longest sequence. */
 ct_status ct_likelihood_learn_time_constants(ct_likelihood *likelihood, const uint8_t *part,
                                              const ct_maximise_options *options, double *p, ct_err *err);
-/* The time constant of a model, NaN if it is not the strength of a Gauss-Markov bias; log_error may be NULL. And
- * another one, which the sequences' own graphs do not get. CT_E_ARGUMENT: no such bias. */
+/* The time constant of a model, NaN if it is not the strength of a Gauss-Markov or oscillating bias; log_error may be
+ * NULL. And another one, which the sequences' own graphs do not get. CT_E_ARGUMENT: no such bias. */
 double    ct_likelihood_time_constant(const ct_likelihood *likelihood, int32_t model, double *log_error);
 ct_status ct_likelihood_set_time_constant(ct_likelihood *likelihood, int32_t model, double tau, double log_error,
                                           ct_err *err);
+/* The same of the period of an oscillating bias. */
+double    ct_likelihood_period(const ct_likelihood *likelihood, int32_t model, double *log_error);
+ct_status ct_likelihood_set_period(ct_likelihood *likelihood, int32_t model, double period, double log_error,
+                                   ct_err *err);
 
 /* ---- Errors that last ------------------------------------------------------------------------- */
 

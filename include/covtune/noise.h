@@ -55,7 +55,9 @@ typedef struct {
 #define CT_BIAS_PROCESS_LIST(X)                                                                    \
     X(CT_BIAS_CONSTANT, "constant")         /* one value a sequence                             */ \
     X(CT_BIAS_RANDOM_WALK, "random-walk")   /* variance per unit of time                        */ \
-    X(CT_BIAS_GAUSS_MARKOV, "gauss-markov") /* stationary variance, time constant tau           */
+    X(CT_BIAS_GAUSS_MARKOV, "gauss-markov") /* stationary variance, time constant tau           */ \
+    X(CT_BIAS_OSCILLATION, "oscillation")   /* the same with a period: covariance over a time t  \
+                                             * variance exp(-t / tau) cos(2 pi t / period)      */
 #define CT_BIAS_EFFECT_LIST(X)                                                                     \
     X(CT_BIAS_OFFSET, "offset") /* measured = true + b                                          */ \
     X(CT_BIAS_RATE, "rate")     /* true + b dt, dt the time between the poses: a gyroscope      */ \
@@ -89,9 +91,10 @@ typedef struct {
     char            row[CT_BIAS_ROWS_MAX][16]; /* rows of the sensor's residual that it acts on                       */
     int             per_target;                /* 1: each landmark has its own; 0: measurements of a body share it   */
     double          every;                     /* least time between two states; 0: one for each time of measurement  */
-    double          tau;                       /* gauss-markov: time constant; else 0                                 */
-    /* standard error of log tau; NaN: it was not learned; INFINITY: the data do not tell it                          */
-    double          tau_error;
+    double          tau;                       /* gauss-markov, oscillation: time constant; else 0                    */
+    double          period;                    /* oscillation; else 0                                                */
+    /* standard errors of log tau and log period; NaN: not learned; INFINITY: the data do not tell it                 */
+    double          tau_error, period_error;
 } ct_bias;
 
 /* A model as the solver sees it. Borrowed from its table until that is changed or freed. */

@@ -3,7 +3,8 @@
  * The sensor's measurements are sorted by body, target and time. A state begins at a measurement that is `every` or
  * more after the state before, and serves the measurements until the next. A new graph is built: variables keep their
  * order, with each state behind the newest variable of the measurement it begins at, because a replay adds variables in
- * order. Factors keep their order; steps between states follow them. */
+ * order. Factors keep their order; steps between states follow them. A state of an oscillation is two variables: the
+ * bias, and its quadrature, what it is a quarter of a period later. */
 #include "data/bias_states.h"
 
 #include "graph/biased.h"
@@ -23,7 +24,7 @@ typedef struct {
 typedef struct {
     int32_t chain, before; /* number of its chain; the state before, -1: it is the first */
     int32_t behind;        /* variable of the old graph that it is put behind            */
-    int32_t var;           /* in the new graph                                           */
+    int32_t var, quad;     /* in the new graph; quad: of an oscillation                  */
     double t;
 } state;
 
@@ -268,123 +269,25 @@ static ct_status make_states(plan *p)
     return sort_states(p);
 }
 
-/* ---- Measurements with a bias ------------------------------------------------------------------ */
+/* ---- The new graph --------------------------------------------------------------------------- */
 
-static int find_row(const ct_factor_ops *ops, const char *name)
-{
-    for (int i = 0; i < ops->rows; i++)
-        if (ops->coordinate[i] && !strcmp(ops->coordinate[i], name)) return i;
-    return -1;
-}
-
-int ct__is_relative(const ct_factor_ops *ops)
-{
-    return ops == ct_factor_between(ops->kind[0]) || ops == &ct_gtsam_between_se2 || ops == &ct_gtsam_between_se3;
-}
-
-static int is_pose_prior(const ct_factor_ops *ops)
-{
-    return ops == &ct_prior_se2 || ops == &ct_prior_se3 || ops == &ct_gtsam_prior_se2 || ops == &ct_gtsam_prior_se3;
-}
-
-static int moves(const ct_factor_ops *ops, int row) { return ops->kind[0] == CT_SE2 ? row < 2 : row >= 3; }
-
-/* What a scale factor multiplies: row i of what was measured. 0: it has no scale. */
-static int measured(const ct_factor *f, int row, double *value)
-{
-    const ct_factor_ops *ops = f->ops;
-    double identity[CT_SIZE_MAX], d[CT_DIM_MAX];
-    if (ct__is_relative(ops)) {
-        ct_kind_identity(ops->field[0], identity);
-        ct_kind_local(ops->field[0], identity, f->z, d);
-        *value = d[row];
-        return 1;
-    }
-    if (ops == &ct_velocity_se2 || ops == &ct_velocity_se3) {
-        *value = f->z[row];
-        return 1;
-    }
-    *value = f->z[0];
-    return !strncmp(ops->name, "range_", 6) && row == 0;
-}
-
-static ct_status no_row(const plan *p, const ct_factor *f, const char *row)
-{
-    char text[128] = "";
-    size_t used = 0;
-    for (int i = 0; i < f->ops->rows && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", f->ops->coordinate[i]);
-    return ct_fail(p->err, CT_E_ARGUMENT, "bias of %s: %s, which measures with it, has no row %s; its rows are %s",
-                   p->bias->sensor, f->ops->name, row, text);
-}
-
-/* c <- the coefficient of a row. */
-static ct_status coefficient(const plan *p, const ct_factor *f, int row, double *c)
-{
-    const ct_bias *b = p->bias;
-    *c = 1;
-    if (b->effect == CT_BIAS_RATE) {
-        if (f->ops->arity != 2 || !is_pose(f->ops->kind[0]) || f->ops->kind[1] != f->ops->kind[0])
-            return ct_fail(p->err, CT_E_ARGUMENT, "bias of %s: a rate acts between two poses, and %s is not: as offset",
-                           b->sensor, f->ops->name);
-        const double *t = p->seq->stamp;
-        *c = p->seconds ? fabs(t[f->var[1]] - t[f->var[0]])
-                        : fabs((double)p->bodies.rank[f->var[1]] - p->bodies.rank[f->var[0]]);
-        if (p->seconds && !isfinite(*c)) *c = 0;
-    }
-    if (b->effect == CT_BIAS_SCALE && !measured(f, row, c))
-        return ct_fail(p->err, CT_E_ARGUMENT,
-                       "bias of %s: %s of %s has no scale factor; relative poses, velocities and ranges have one",
-                       b->sensor, f->ops->coordinate[row], f->ops->name);
-    return CT_OK;
-}
-
-static ct_status add_biased(plan *p, const ct_factor *f, const int32_t *var, int32_t state_var)
+static ct_status add_vector(plan *p, const char *suffix, int32_t chain, int32_t number, int32_t *var)
 {
     static const ct_kind R[] = {CT_R1, CT_R1, CT_R2, CT_R3};
-    const ct_bias *b = p->bias;
-    const int size = ct_factor_z_size(f->ops), k = b->rows;
-    double z[CT_FIELDS_MAX * CT_SIZE_MAX + 2 * CT_BIAS_ROWS_MAX];
-    int32_t all[CT_ARITY_MAX + 1];
-    int shifts = 0;
-    for (int j = 0; j < k; j++) {
-        const int row = find_row(f->ops, b->row[j]);
-        if (row < 0) return no_row(p, f, b->row[j]);
-        z[size + j] = row;
-        CT_TRY(coefficient(p, f, row, &z[size + k + j]));
-        shifts += is_pose_prior(f->ops) && moves(f->ops, row);
-    }
-    if (shifts && shifts < k)
-        return ct_fail(
-            p->err, CT_E_ARGUMENT,
-            "bias of %s: positions of a pose are offset in the world, rotations in its own frame; a bias has "
-            "rows of one sort",
-            b->sensor);
-    const ct_factor_ops *ops = ct_factor_biased(f->ops, R[k], shifts > 0);
-    if (!ops)
-        return ct_fail(
-            p->err, CT_E_ARGUMENT,
-            "bias of %s: %s has no form with a bias of %d row%s; built-in models of at most three variables, "
-            "and as many rows, do",
-            b->sensor, f->ops->name, k, k == 1 ? "" : "s");
-    memcpy(z, f->z, (size_t)size * sizeof *z);
-    memcpy(all, var, (size_t)f->ops->arity * sizeof *all);
-    all[f->ops->arity] = state_var;
-    return ct_graph_add_factor(p->graph, ops, all, z, f->context, f->noise, p->err);
+    char name[340];
+    const char *model = ct_noise_get(p->noise, p->model)->name;
+    if (p->chains == 1)
+        snprintf(name, sizeof name, "%s%s%d", model, suffix, number);
+    else
+        snprintf(name, sizeof name, "%s%s:%d:%d", model, suffix, chain, number);
+    return ct_graph_add_variable(p->graph, name, R[p->bias->rows], NULL, var, p->err);
 }
-
-/* ---- The new graph --------------------------------------------------------------------------- */
 
 static ct_status add_state(plan *p, state *s, int32_t number)
 {
-    static const ct_kind R[] = {CT_R1, CT_R1, CT_R2, CT_R3};
-    char name[320];
-    const char *model = ct_noise_get(p->noise, p->model)->name;
-    if (p->chains == 1)
-        snprintf(name, sizeof name, "%s%d", model, number);
-    else
-        snprintf(name, sizeof name, "%s:%d:%d", model, s->chain, number);
-    return ct_graph_add_variable(p->graph, name, R[p->bias->rows], NULL, &s->var, p->err);
+    CT_TRY(add_vector(p, "", s->chain, number, &s->var));
+    if (p->bias->process != CT_BIAS_OSCILLATION) return CT_OK;
+    return add_vector(p, "_quadrature", s->chain, number, &s->quad);
 }
 
 static ct_status add_variables(plan *p)
@@ -406,6 +309,15 @@ static ct_status add_variables(plan *p)
     return CT_OK;
 }
 
+/* Time between the two poses of a factor; NaN: it has no two, or they no times. */
+static double duration(const plan *p, const ct_factor *f)
+{
+    const double *t = p->seq->stamp;
+    if (f->ops->arity != 2) return NAN;
+    return p->seconds ? fabs(t[f->var[1]] - t[f->var[0]])
+                      : fabs((double)p->bodies.rank[f->var[1]] - p->bodies.rank[f->var[0]]);
+}
+
 static ct_status add_factors(plan *p)
 {
     const ct_graph *g = p->seq->graph;
@@ -415,7 +327,7 @@ static ct_status add_factors(plan *p)
         int32_t var[CT_ARITY_MAX];
         for (int a = 0; a < f.ops->arity; a++) var[a] = p->map[f.var[a]];
         if (i >= 0)
-            CT_TRY(add_biased(p, &f, var, p->state[p->item[i].state].var));
+            CT_TRY(ct__add_biased(p->graph, p->bias, &f, var, p->state[p->item[i].state].var, duration(p, &f), p->err));
         else
             CT_TRY(ct_graph_add_factor(p->graph, f.ops, var, f.z, f.context, f.noise, p->err));
         CT_TRY(ct_graph_set_multiplier(p->graph, k, f.multiplier, p->err));
@@ -449,11 +361,31 @@ static ct_status find_start_model(plan *p, int32_t *index)
     return CT_OK;
 }
 
+static const ct_factor_ops *const START[] = {NULL, &ct_bias_start_r1, &ct_bias_start_r2, &ct_bias_start_r3},
+                                  *const TURN[] = {NULL, &ct_oscillation_r1, &ct_oscillation_r2, &ct_oscillation_r3};
+
+/* The start of an oscillation, or its step: of the bias, and of its quadrature. */
+static ct_status add_turn(plan *p, const state *last, const state *now)
+{
+    const int k = p->bias->rows;
+    const double zero[CT_BIAS_ROWS_MAX] = {0};
+    for (int side = 0; side < 2; side++) {
+        const int32_t to = side ? now->quad : now->var;
+        if (!last) {
+            CT_TRY(ct_graph_add_factor(p->graph, START[k], &to, zero, NULL, p->model, p->err));
+            continue;
+        }
+        const int32_t var[3] = {side ? last->quad : last->var, side ? last->var : last->quad, to};
+        const double z[3] = {now->t - last->t, p->bias->tau, side ? -p->bias->period : p->bias->period};
+        CT_TRY(ct_graph_add_factor(p->graph, TURN[k], var, z, NULL, p->model, p->err));
+    }
+    return CT_OK;
+}
+
 static ct_status add_steps(plan *p)
 {
-    static const ct_factor_ops *const START[] = {NULL, &ct_bias_start_r1, &ct_bias_start_r2, &ct_bias_start_r3},
-                                      *const WALK[] = {NULL, &ct_random_walk_r1, &ct_random_walk_r2,
-                                                       &ct_random_walk_r3},
+    static const ct_factor_ops *const WALK[] = {NULL, &ct_random_walk_r1, &ct_random_walk_r2,
+                                                &ct_random_walk_r3},
                                       *const MARKOV[] = {NULL, &ct_gauss_markov_r1, &ct_gauss_markov_r2,
                                                          &ct_gauss_markov_r3};
     const int k = p->bias->rows, walks = p->bias->process == CT_BIAS_RANDOM_WALK;
@@ -463,7 +395,9 @@ static ct_status add_steps(plan *p)
         const state *now = &p->state[s], *last = now->before < 0 ? NULL : &p->state[now->before];
         const int32_t var[2] = {last ? last->var : now->var, now->var};
         const double z[3] = {last ? now->t - last->t : 0, last ? p->bias->tau : 0, 0};
-        if (!last)
+        if (p->bias->process == CT_BIAS_OSCILLATION)
+            CT_TRY(add_turn(p, last, now));
+        else if (!last)
             CT_TRY(ct_graph_add_factor(p->graph, START[k], var, z, NULL, start, p->err));
         else
             CT_TRY(ct_graph_add_factor(p->graph, walks ? WALK[k] : MARKOV[k], var, z, NULL, p->model, p->err));
@@ -492,7 +426,10 @@ static ct_status take_arrays(const plan *p, ct_sequence *to)
         if (known) known[p->map[v]] = from->known[v];
         if (stamp) stamp[p->map[v]] = from->stamp[v];
     }
-    for (int32_t s = 0; stamp && s < p->states; s++) stamp[p->state[s].var] = p->seconds ? p->state[s].t : NAN;
+    for (int32_t s = 0; stamp && s < p->states; s++) {
+        stamp[p->state[s].var] = p->seconds ? p->state[s].t : NAN;
+        if (p->bias->process == CT_BIAS_OSCILLATION) stamp[p->state[s].quad] = stamp[p->state[s].var];
+    }
     free(to->truth), free(to->known), free(to->stamp);
     to->truth = truth;
     to->known = known;
@@ -523,6 +460,7 @@ static ct_status rebuild(plan *p, ct_sequence *to)
 static ct_bias_process process_of(const ct_factor_ops *ops)
 {
     return ops == &ct_gauss_markov_r1 || ops == &ct_gauss_markov_r2 || ops == &ct_gauss_markov_r3 ? CT_BIAS_GAUSS_MARKOV
+           : ops->arity == 3                                                                      ? CT_BIAS_OSCILLATION
            : ops->arity == 2                                                                      ? CT_BIAS_RANDOM_WALK
                                                                                                   : CT_BIAS_CONSTANT;
 }
@@ -542,8 +480,10 @@ static ct_status update_steps(ct_sequence *seq, const ct_noise *noise, int32_t m
                            "noise model %s: sequence %s has a %s bias, and the noise table a %s one", m->name,
                            ct_sequence_label(seq), ct_bias_process_name(process_of(f.ops)),
                            ct_bias_process_name(m->bias->process));
-        if (m->bias->process == CT_BIAS_GAUSS_MARKOV && f.z[1] != m->bias->tau)
-            CT_TRY(ct_graph_set_measurement(seq->graph, k, (const double[2]){f.z[0], m->bias->tau}, err));
+        const double period = f.ops->arity == 3 ? copysign(m->bias->period, f.z[2]) : 0;
+        if ((m->bias->process == CT_BIAS_GAUSS_MARKOV && f.z[1] != m->bias->tau) ||
+            (f.ops->arity == 3 && (f.z[1] != m->bias->tau || f.z[2] != period)))
+            CT_TRY(ct_graph_set_measurement(seq->graph, k, (const double[3]){f.z[0], m->bias->tau, period}, err));
     }
     return CT_OK;
 }

@@ -18,6 +18,9 @@ typedef struct {
 } ct__bias_survey;
 ct_status ct__bias_inspect(const ct_sequence *seq, const ct_noise *noise, const ct_bias *bias, ct__bias_survey *out,
                         ct_err *err);
+/* biased_measurement.c: factor f of variables var, with the state of its bias. dt: time between its two poses. */
+ct_status ct__add_biased(ct_graph *graph, const ct_bias *b, const ct_factor *f, const int32_t *var, int32_t state,
+                         double dt, ct_err *err);
 /* The known point in the measurement of a factor with one variable, or NULL. */
 const double *ct__known_point(const ct_factor *f);
 

@@ -336,7 +336,7 @@ typedef struct {
 typedef struct ct__yaml_bias {
     int      process, effect, per; /* number of the choice + 1 */
     char   **row;
-    double  *tau, *every, *sigma;
+    double  *tau, *period, *every, *sigma;
     unsigned rows, sigmas;
 } ct__yaml_bias;
 

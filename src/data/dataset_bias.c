@@ -17,9 +17,12 @@ static int is_time(const double *t) { return !t || (*t >= CT_BIAS_TAU_MIN && *t 
 ct_status ct__yaml_take_bias(const ct__yaml_group *from, const char *path, ct_dataset_group *to, ct_err *err)
 {
     const ct__yaml_bias *b = from->bias;
-    const int markov = b->process - 1 == CT_BIAS_GAUSS_MARKOV;
-    if (!is_time(b->tau) || !is_time(b->every)) return bad(path, from, err, "tau and every are from 1e-9 to 1e12");
-    if (b->tau && !markov) return bad(path, from, err, "a time constant, tau, is that of gauss-markov");
+    const int swings = b->process - 1 == CT_BIAS_OSCILLATION, markov = b->process - 1 == CT_BIAS_GAUSS_MARKOV;
+    if (!is_time(b->tau) || !is_time(b->every) || !is_time(b->period))
+        return bad(path, from, err, "tau, period and every are from 1e-9 to 1e12");
+    if (b->tau && !markov && !swings)
+        return bad(path, from, err, "a time constant, tau, is that of gauss-markov or oscillation");
+    if (b->period && !swings) return bad(path, from, err, "a period is that of oscillation");
     if (b->sigmas > 1 && b->sigmas != b->rows)
         return bad(path, from, err, "sigma has one number, or one for each of rows");
     for (unsigned i = 0; i < b->sigmas; i++)
@@ -32,7 +35,9 @@ ct_status ct__yaml_take_bias(const ct__yaml_group *from, const char *path, ct_da
                           .per_target = b->per == 2,
                           .every = b->every ? *b->every : 0,
                           .tau = b->tau ? *b->tau : 0,
-                          .tau_error = NAN};
+                          .period = b->period ? *b->period : 0,
+                          .tau_error = NAN,
+                          .period_error = NAN};
     snprintf(to->bias->sensor, sizeof to->bias->sensor, "%s", from->name);
     for (unsigned i = 0; i < b->rows; i++) {
         if (strlen(b->row[i]) >= sizeof to->bias->row[i]) return bad(path, from, err, "a row has at most 15 bytes");
@@ -53,6 +58,7 @@ void ct__yaml_put_bias(FILE *out, const ct_dataset_group *g)
     if (b->per_target) fputs(", per: target", out);
     if (b->every > 0) fprintf(out, ", every: %s", ct__format_double(b->every, buf));
     if (b->tau > 0) fprintf(out, ", tau: %s", ct__format_double(b->tau, buf));
+    if (b->period > 0) fprintf(out, ", period: %s", ct__format_double(b->period, buf));
     const int given = g->bias_sigma[0] > 0, n = b->rows ? b->rows : 1;
     for (int i = 0; given && i < n; i++)
         fprintf(out, "%s%s", i ? ", " : ", sigma: [", ct__format_double(g->bias_sigma[i], buf));

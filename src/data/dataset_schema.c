@@ -35,6 +35,7 @@ static const cyaml_schema_field_t BIAS_FIELDS[] = {
                      CT_BIAS_EFFECT_COUNT),
     CYAML_FIELD_ENUM("per", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, ct__yaml_bias, per, PERS, 2),
     CYAML_FIELD_FLOAT_PTR("tau", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_bias, tau),
+    CYAML_FIELD_FLOAT_PTR("period", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_bias, period),
     CYAML_FIELD_FLOAT_PTR("every", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_bias, every),
     LIST("sigma", ct__yaml_bias, sigma, sigmas, &NUMBER, 1, CT_BIAS_ROWS_MAX),
     CYAML_FIELD_END,
@@ -166,7 +167,7 @@ static void describe(const complaint *c, cyaml_err_t code, char *out, size_t siz
 {
     char        want[24], found[24];
     const char *rest, *choice = !strcmp(c->key, "kind")      ? "isotropic, diagonal or full"
-                                : !strcmp(c->key, "process") ? "constant, random-walk or gauss-markov"
+                                : !strcmp(c->key, "process") ? "constant, random-walk, gauss-markov or oscillation"
                                 : !strcmp(c->key, "as")      ? "offset, rate or scale"
                                 : !strcmp(c->key, "per")     ? "sensor or target"
                                                              : "true or false";

@@ -111,8 +111,12 @@ ct_status ct_dataset_add_bias(ct_dataset *d, const ct_bias *bias, const double *
     CT_TRY(inspect(d, &b, &s, err));
     if (!b.rows) CT_TRY(choose_rows(&s, &b, err));
     if ((int)b.effect < 0) b.effect = ct__is_relative(s.ops) && is_pose(s.ops->kind[0]) ? CT_BIAS_RATE : CT_BIAS_OFFSET;
-    if (b.process == CT_BIAS_GAUSS_MARKOV && b.tau == 0) b.tau = MEMORY * s.step;
+    const int swings = b.process == CT_BIAS_OSCILLATION;
     b.tau_error = NAN;
+    b.period_error = swings && b.period == 0 ? INFINITY : NAN; /* learning looks for it everywhere */
+    if (swings && b.period == 0) b.period = MEMORY * s.step;
+    if (swings && b.tau == 0) b.tau = 5 * b.period;
+    if (b.process == CT_BIAS_GAUSS_MARKOV && b.tau == 0) b.tau = MEMORY * s.step;
     for (int i = 0; i < b.rows; i++) {
         const int row = find_row(s.ops, b.row[i]);
         if (row < 0)
@@ -189,19 +193,21 @@ static int take_number(const char *text, double *out)
 static ct_status parse_key(char *item, const char *prefix, request *r, ct_err *err)
 {
     char *value = strchr(item, '=');
-    if (!value) return bad(prefix, err, "after the process come tau=, sigma=, every=, as= or per=", item);
+    if (!value) return bad(prefix, err, "after the process come tau=, period=, sigma=, every=, as= or per=", item);
     *value++ = 0;
     double *number = !strcmp(item, "tau")     ? &r->bias.tau
+                     : !strcmp(item, "period") ? &r->bias.period
                      : !strcmp(item, "sigma") ? &r->sigma
                      : !strcmp(item, "every") ? &r->bias.every
                                               : NULL;
-    if (number) return take_number(value, number) ? CT_OK : bad(prefix, err, "tau, sigma and every are above 0", value);
+    if (number && take_number(value, number)) return CT_OK;
+    if (number) return bad(prefix, err, "tau, period, sigma and every are above 0", value);
     if (!strcmp(item, "as")) {
         const int effect = ct_bias_effect_find(value);
         r->bias.effect = (ct_bias_effect)effect;
         return effect >= 0 ? CT_OK : bad(prefix, err, "as is offset, rate or scale", value);
     }
-    if (strcmp(item, "per")) return bad(prefix, err, "keys are tau, sigma, every, as and per", item);
+    if (strcmp(item, "per")) return bad(prefix, err, "keys are tau, period, sigma, every, as and per", item);
     r->bias.per_target = !strcmp(value, "target");
     return r->bias.per_target || !strcmp(value, "sensor") ? CT_OK : bad(prefix, err, "per is sensor or target", value);
 }
@@ -235,15 +241,17 @@ static ct_status parse_item(char *item, const char *prefix, request *r, ct_err *
     if (strlen(item) >= sizeof r->bias.sensor) return bad(prefix, err, "a name has at most 255 bytes", item);
     snprintf(r->bias.sensor, sizeof r->bias.sensor, "%s", item);
     const int found = ct_bias_process_find(process);
-    if (found < 0) return bad(prefix, err, "a process is constant, random-walk or gauss-markov", process);
+    if (found < 0) return bad(prefix, err, "a process is constant, random-walk, gauss-markov or oscillation", process);
     r->bias.process = (ct_bias_process)found;
     for (char *next; key; key = next) {
         next = strchr(key, ':');
         if (next) *next++ = 0;
         CT_TRY(parse_key(key, prefix, r, err));
     }
-    if (r->bias.tau > 0 && found != CT_BIAS_GAUSS_MARKOV)
-        return bad(prefix, err, "a time constant is that of gauss-markov", process);
+    if (r->bias.tau > 0 && found != CT_BIAS_GAUSS_MARKOV && found != CT_BIAS_OSCILLATION)
+        return bad(prefix, err, "a time constant is that of gauss-markov or oscillation", process);
+    if (r->bias.period > 0 && found != CT_BIAS_OSCILLATION)
+        return bad(prefix, err, "a period is that of oscillation", process);
     return CT_OK;
 }
 
@@ -261,7 +269,7 @@ ct_status ct__bias_parse(const char *sensor, const char *text, ct_bias *bias, do
     ct__locale_end(before);
     CT_TRY(status);
     *bias = r.bias;
-    bias->tau_error = NAN;
+    bias->tau_error = bias->period_error = NAN;
     *sigma = r.sigma;
     return CT_OK;
 }

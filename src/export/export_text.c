@@ -109,6 +109,7 @@ static void put_bias(ct__text *out, const ct_bias *b)
     put_escaped(out, b->sensor, NULL);
     ct__text_printf(out, ", as %s", ct_bias_effect_name(b->effect));
     if (b->tau > 0) ct__text_printf(out, ", time constant %s", ct__format_double(b->tau, number));
+    if (b->period > 0) ct__text_printf(out, ", period %s", ct__format_double(b->period, number));
 }
 
 void ct__export_heading(const ct__export *e, int32_t k, const char *mark, const int order[])

@@ -6,7 +6,7 @@
 
 /* The biased model of that name, or NULL. */
 const ct_factor_ops *ct__biased_find(const char *name);
-/* 1: a step or start of a bias: bias_start, random_walk, gauss_markov. */
+/* 1: a step or start of a bias: bias_start, random_walk, gauss_markov, oscillation. */
 int ct__is_process(const ct_factor_ops *ops);
 
 /* The factor without its bias: variables and measurement begin with those of the model without it. */

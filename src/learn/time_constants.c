@@ -1,4 +1,4 @@
-/* time_constants.c: time constants of biases, learned before the variances are.
+/* time_constants.c: time constants and periods of biases, learned before the variances are.
  *
  * The truth does not know a bias, so there is no closed form of its process. The likelihood of measurements and truth
  * determines it (likelihood.h). The tracking loss hardly does: estimates change little within a factor of two of tau,
@@ -10,7 +10,7 @@
 static int is_learned(const ct_noise *noise, const ct_theta *theta, int32_t g)
 {
     const ct_bias *bias = ct_noise_get(noise, g)->bias;
-    return bias && bias->process == CT_BIAS_GAUSS_MARKOV && ct_theta_learns(theta, g);
+    return bias && bias->tau > 0 && ct_theta_learns(theta, g);
 }
 
 static ct_status learn(ct_likelihood *l, int32_t count, ct_sequence *const seq[], ct_noise *noise,
@@ -27,6 +27,7 @@ static ct_status learn(ct_likelihood *l, int32_t count, ct_sequence *const seq[]
         if (!is_learned(noise, theta, g)) continue;
         ct_bias bias = *ct_noise_get(noise, g)->bias;
         bias.tau = ct_likelihood_time_constant(l, g, &bias.tau_error);
+        if (bias.period > 0) bias.period = ct_likelihood_period(l, g, &bias.period_error);
         status = ct_noise_set_bias(noise, g, &bias, err);
         ++*learned;
     }

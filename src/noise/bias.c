@@ -58,12 +58,18 @@ ct_status ct__bias_check(const char *model, int dim, const ct_bias *b, ct_err *e
         return ct_fail(err, CT_E_NOISE,
                        "noise model \"%s\": the time between two states of a bias is 0 to %g, found %g", model,
                        CT_BIAS_TAU_MAX, b->every);
-    const int markov = b->process == CT_BIAS_GAUSS_MARKOV;
+    const int swings = b->process == CT_BIAS_OSCILLATION, markov = b->process == CT_BIAS_GAUSS_MARKOV || swings;
     if (markov && !(b->tau >= CT_BIAS_TAU_MIN && b->tau <= CT_BIAS_TAU_MAX))
         return ct_fail(err, CT_E_NOISE, "noise model \"%s\": the time constant of its bias is %g to %g, found %g",
                        model, CT_BIAS_TAU_MIN, CT_BIAS_TAU_MAX, b->tau);
     if (!markov && b->tau != 0)
         return ct_fail(err, CT_E_NOISE, "noise model \"%s\": a %s bias has no time constant, found %g", model,
                        ct_bias_process_name(b->process), b->tau);
+    if (swings && !(b->period >= CT_BIAS_TAU_MIN && b->period <= CT_BIAS_TAU_MAX))
+        return ct_fail(err, CT_E_NOISE, "noise model \"%s\": the period of its bias is %g to %g, found %g", model,
+                       CT_BIAS_TAU_MIN, CT_BIAS_TAU_MAX, b->period);
+    if (!swings && b->period != 0)
+        return ct_fail(err, CT_E_NOISE, "noise model \"%s\": a %s bias has no period, found %g", model,
+                       ct_bias_process_name(b->process), b->period);
     return CT_OK;
 }

@@ -212,12 +212,19 @@ static ct_status parse_time(const place *at, const json_t *bias, const char *key
     return !number || json_is_number(number) ? CT_OK : expected(at, name, "a number", number);
 }
 
+/* A standard error: null is not told, absent not learned. */
+static double parse_error(const json_t *bias, const char *key)
+{
+    const json_t *error = json_object_get(bias, key);
+    return json_is_null(error) ? INFINITY : error ? json_number_value(error) : NAN;
+}
+
 /* The bias whose strength the model is. A model without that key keeps the one it has. */
 static ct_status apply_bias(ct_noise *noise, int32_t index, const place *at, const json_t *value)
 {
-    const json_t *sensor = json_object_get(value, "sensor"), *rows = json_object_get(value, "rows"),
-                 *error = json_object_get(value, "log_tau_standard_error");
-    ct_bias       bias = {.tau_error = json_is_null(error) ? INFINITY : error ? json_number_value(error) : NAN};
+    const json_t *sensor = json_object_get(value, "sensor"), *rows = json_object_get(value, "rows");
+    ct_bias       bias = {.tau_error = parse_error(value, "log_tau_standard_error"),
+                          .period_error = parse_error(value, "log_period_standard_error")};
     ct_err        inner;
     int           process, effect;
     if (!value) return CT_OK;
@@ -233,10 +240,12 @@ static ct_status apply_bias(ct_noise *noise, int32_t index, const place *at, con
         memcpy(bias.row[bias.rows], json_string_value(row), json_string_length(row) + 1);
     }
     memcpy(bias.sensor, json_string_value(sensor), json_string_length(sensor) + 1);
-    CT_TRY(parse_choice(at, value, "process", ct_bias_process_find, "constant, random-walk or gauss-markov", &process));
+    CT_TRY(parse_choice(at, value, "process", ct_bias_process_find,
+                        "constant, random-walk, gauss-markov or oscillation", &process));
     CT_TRY(parse_choice(at, value, "as", ct_bias_effect_find, "offset, rate or scale", &effect));
     CT_TRY(parse_choice(at, value, "per", find_per, "sensor or target", &bias.per_target));
     CT_TRY(parse_time(at, value, "tau", &bias.tau));
+    CT_TRY(parse_time(at, value, "period", &bias.period));
     CT_TRY(parse_time(at, value, "every", &bias.every));
     bias.process = (ct_bias_process)process;
     bias.effect = (ct_bias_effect)effect;

@@ -74,6 +74,14 @@ static int put_labels(json_t *group, const ct_noise_model *m)
            (m->learned >= 0 && json_object_set_new(group, "learned", json_boolean(m->learned)));
 }
 
+/* A time constant or period, if there is one, and its standard error: null is not told, absent not learned. */
+static int put_time(json_t *o, const char *key, double value, const char *error_key, double error)
+{
+    if (!(value > 0)) return 0;
+    return json_object_set_new(o, key, json_real(value)) ||
+           (!isnan(error) && json_object_set_new(o, error_key, isinf(error) ? json_null() : json_real(error)));
+}
+
 static int put_bias(json_t *group, const ct_bias *b)
 {
     json_t *o = json_object(), *rows = json_array();
@@ -88,10 +96,8 @@ static int put_bias(json_t *group, const ct_bias *b)
            json_object_set_new(o, "as", json_string(ct_bias_effect_name(b->effect))) ||
            json_object_set_new(o, "per", json_string(b->per_target ? "target" : "sensor")) ||
            (b->every > 0 && json_object_set_new(o, "every", json_real(b->every))) ||
-           (b->tau > 0 && json_object_set_new(o, "tau", json_real(b->tau))) ||
-           (b->tau > 0 && isfinite(b->tau_error) &&
-            json_object_set_new(o, "log_tau_standard_error", json_real(b->tau_error))) ||
-           (b->tau > 0 && isinf(b->tau_error) && json_object_set_new(o, "log_tau_standard_error", json_null()));
+           put_time(o, "tau", b->tau, "log_tau_standard_error", b->tau_error) ||
+           put_time(o, "period", b->period, "log_period_standard_error", b->period_error);
 }
 
 static int put_robust(json_t *group, ct_robust robust)

@@ -149,7 +149,8 @@ const ct__key ct__recipe_keys[] = {
                "second, metre: the variance grows with duration or distance of the step"),
     ROW_BOOL(S, "learn", AT(T, learn), "true", "false: frozen"),
     ROW_TEXT(S, "model", 0, AT(T, model), "the sensor's name", "name of the noise model"),
-    ROW_TEXT(S, "bias", 0, AT(T, bias), "none", "error that lasts: gauss-markov:tau=20, or with rows x+y=random-walk"),
+    ROW_TEXT(S, "bias", 0, AT(T, bias), "none",
+             "error that lasts: gauss-markov:tau=20, oscillation, or with rows x+y=random-walk"),
 #undef S
 #undef T
 #define S CT__SECTION_INTERVAL

@@ -100,10 +100,11 @@ static const cli_option OPTIONS[] = {
                  "start values from a noise file or a run folder, in place of the dataset's"),
     CLI_ROW_TEXT("robust", CLI_ROBUST_VALUE, AT(robust), CLI_ROBUST_HELP "; noise.json has them"),
     CLI_ROW_TEXT("bias", "NAME[.ROW..]=PROCESS,..", AT(bias),
-                 "errors that last, as states: gps=gauss-markov, odom.yaw=random-walk, range=constant. PROCESS may "
-                 "have :tau=T (start of the time constant, s or poses), :sigma=S (start), :every=T (time between "
-                 "states), :as=offset|rate|scale (rate for odometry, else offset), :per=target (one for each "
-                 "landmark). Strength and time constant are learned; noise.json has them"),
+                 "errors that last, as states: gps=gauss-markov, odom.yaw=random-walk, range=constant, "
+                 "gps=oscillation. PROCESS may have :tau=T (start of the time constant, s or poses), :period=T (of an "
+                 "oscillation; without it, it is searched for), :sigma=S (start), :every=T (time between states), "
+                 ":as=offset|rate|scale (rate for odometry, else offset), :per=target (one for each landmark). "
+                 "Strength, time constant and period are learned; noise.json has them"),
     CLI_ROW_FLAG("learn-kernels", AT(learn_kernels),
                  "learn the widths of kernels first, by likelihood; noise.json has them"),
     CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),

@@ -53,6 +53,8 @@ static json_t *model_json(const learn_job *job, int32_t g)
     }
     if (m->bias && m->bias->tau > 0)
         cli_put(o, "time_constant", two("value", m->bias->tau, "log_standard_error", m->bias->tau_error));
+    if (m->bias && m->bias->period > 0)
+        cli_put(o, "period", two("value", m->bias->period, "log_standard_error", m->bias->period_error));
     if (ct_theta_has_units(job->theta)) cli_put(o, "unit_sigma", units_json(job->theta, g, m->dim));
     return o;
 }
@@ -295,19 +297,25 @@ static void print_correlations(const learn_job *job)
     }
 }
 
-/* Time constants of biases. */
+/* A time constant or period of a bias, and its standard error in its logarithm. */
+static void print_time(const char *label, const char *model, double value, double error)
+{
+    if (isnan(error)) cli_row(label, "%s: %.4g, as given", model, value);
+    else if (isinf(error)) cli_row(label, "%s: %.4g; the sequences do not tell it", model, value);
+    else cli_row(label, "%s: %.4g +- %.2g %%, by likelihood", model, value, 100 * error);
+}
+
 static void print_time_constants(const learn_job *job)
 {
-    const char *label = "time constant";
-    for (int32_t g = 0; g < ct_noise_count(job->dataset->noise); g++) {
-        const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
-        const double          error = m->bias ? m->bias->tau_error : NAN;
-        if (!m->bias || !(m->bias->tau > 0)) continue;
-        if (isnan(error)) cli_row(label, "%s: %.4g, as given", m->name, m->bias->tau);
-        else if (isinf(error)) cli_row(label, "%s: %.4g; the sequences do not tell it", m->name, m->bias->tau);
-        else cli_row(label, "%s: %.4g +- %.2g %%, by likelihood", m->name, m->bias->tau, 100 * error);
-        label = "";
-    }
+    const char *label[2] = {"time constant", "period"};
+    for (int side = 0; side < 2; side++)
+        for (int32_t g = 0; g < ct_noise_count(job->dataset->noise); g++) {
+            const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
+            const ct_bias        *b = m->bias;
+            if (!b || !((side ? b->period : b->tau) > 0)) continue;
+            print_time(label[side], m->name, side ? b->period : b->tau, side ? b->period_error : b->tau_error);
+            label[side] = "";
+        }
 }
 
 static void print_kernels(const learn_job *job)
