@@ -395,16 +395,53 @@ static void test_what_cannot_be_written_is_said(void)
     ct_noise_free(noise);
 }
 
-static void test_numbers_as_text_are_short_and_exact(void)
+/* The shortest of 15 to 17 digits by printf and strtod. */
+static void shortest_by_printf(double value, char buf[32])
 {
-    char   buf[32];
-    ct_rng rng = ct_rng_seed(5);
-    CHECK(!strcmp(ct__format_double(0.1, buf), "0.1"));
-    CHECK(!strcmp(ct__format_double(-3, buf), "-3"));
-    for (int i = 0; i < 10000; i++) {
-        const double v = ct_rng_normal(&rng) * pow(10, 600 * ct_rng_uniform(&rng) - 300);
-        CHECK(strtod(ct__format_double(v, buf), NULL) == v);
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buf, 32, "%.*g", digits, value);
+        if (strtod(buf, NULL) == value) return;
     }
+}
+
+static void check_number_as_text(double v)
+{
+    char text[32], expected[32], rounded[40];
+    ct__format_double(v, text);
+    shortest_by_printf(v, expected);
+    if (strcmp(text, expected)) fprintf(stderr, "%a: %s, expected %s\n", v, text, expected);
+    CHECK(!strcmp(text, expected));
+    for (int digits = 14; digits <= 17; digits++) {
+        snprintf(rounded, sizeof rounded, "%.*e", digits - 1, v);
+        if (ct__round_to_digits(v, digits) != strtod(rounded, NULL)) fprintf(stderr, "%a, %d digits\n", v, digits);
+        CHECK(ct__round_to_digits(v, digits) == strtod(rounded, NULL));
+    }
+}
+
+static void test_numbers_as_text_are_those_of_printf(void)
+{
+    ct_rng rng = ct_rng_seed(5);
+    for (int i = 0; i < 10000; i++) {
+        const double u = ct_rng_uniform(&rng), s = ct_rng_uniform(&rng) < 0.5 ? -1 : 1;
+        check_number_as_text(ct_rng_normal(&rng) * pow(10, 600 * u - 300));
+        const double v = s * pow(10, 26 * u - 9); /* where integers do it, and beyond both ends */
+        check_number_as_text(v);
+        check_number_as_text(round(v * 1e6) / 1e6); /* few digits */
+        check_number_as_text(round(v));
+        check_number_as_text(s * ldexp(1 + floor(8 * u), (int)(60 * u) - 25)); /* ties, even mantissas */
+    }
+    for (int k = -10; k <= 17; k++)
+        for (int i = -3; i <= 3; i++) { /* neighbours of powers of ten and of two */
+            double ten = pow(10, k), two = ldexp(1, 3 * k);
+            for (int n = 0; n < abs(i); n++) {
+                ten = nextafter(ten, i < 0 ? 0 : INFINITY);
+                two = nextafter(two, i < 0 ? 0 : INFINITY);
+            }
+            check_number_as_text(ten);
+            check_number_as_text(two);
+        }
+    const double special[] = {0.0, -0.0, 0.1, -3, 5e-324, 1.7976931348623157e308, INFINITY, -INFINITY, 1e-7, 1e15, 0.5};
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) check_number_as_text(special[i]);
 }
 
 int main(void)
@@ -423,7 +460,7 @@ int main(void)
     RUN(test_a_bad_file_is_refused_and_changes_nothing);
     RUN(test_a_file_is_replaced_whole_or_left_alone);
     RUN(test_what_cannot_be_written_is_said);
-    RUN(test_numbers_as_text_are_short_and_exact);
+    RUN(test_numbers_as_text_are_those_of_printf);
     unlink(in_folder("hand.json"));
     unlink(in_folder("table.json"));
     rmdir(folder);

@@ -1,4 +1,4 @@
-/* file.c: atomic replacement of files (write a temporary file, fsync, rename); numbers as text.
+/* file.c: atomic replacement of files (write a temporary file, fsync, rename).
  *
  * A temporary file is called .covtune-<16 hexadecimal digits>.tmp. The length fits any target, and the name shows its
  * origin. It is created exclusively, so an existing file or link of that name is never opened. Its writer holds a lock
@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <locale.h>
 #include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -205,19 +204,4 @@ ct_status ct_file_replace(const char *path, const void *bytes, size_t size, ct_e
     CT_TRY(ct__file_begin(&file, path, err));
     if (size) fwrite(bytes, 1, size, file.stream); /* commit checks for errors */
     return ct__file_commit(&file, err);
-}
-
-const char *ct__format_double(double value, char buf[32])
-{
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buf, 32, "%.*g", digits, value);
-        if (strtod(buf, NULL) == value) break;
-    }
-    const char *point = localeconv()->decimal_point;
-    char *found = strcmp(point, ".") ? strstr(buf, point) : NULL;
-    if (found) {
-        *found = '.';
-        memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
-    }
-    return buf;
 }

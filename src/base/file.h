@@ -57,4 +57,7 @@ void ct__doomed_drop(int number);
  * whatever the locale; nan and inf as C writes them. Returns buf. */
 const char *ct__format_double(double value, char buf[32]);
 
+/* The double nearest to value rounded to 1 to 17 significant digits. */
+double ct__round_to_digits(double value, int digits);
+
 #endif

@@ -65,19 +65,12 @@ ct_status ct__word_triangle(const ct__lines *in, int w, int n, const char *what,
 
 /* ---- short decimals ---- */
 
-static double rounded(double value, int digits)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    return strtod(text, NULL);
-}
-
 int ct__shortest(int n, double value[], int digits, int (*same)(const double *value, const void *context),
                  const void *context)
 {
     double try[36];
     for (; digits <= 17; digits++) {
-        for (int i = 0; i < n; i++) try[i] = rounded(value[i], digits);
+        for (int i = 0; i < n; i++) try[i] = ct__round_to_digits(value[i], digits);
         if (!same(try, context)) continue;
         memcpy(value, try, (size_t)n * sizeof *value);
         return 1;

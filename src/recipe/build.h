@@ -235,7 +235,9 @@ typedef struct {
     int32_t    source, body;  /* body -1: any */
     int32_t    files, at;     /* numbers of files in the plan, the one that is open */
     int32_t   *file;
-    ct_source *open;
+    struct ct__reading *reading;
+    int64_t    had, line;     /* records of it so far, line of the last */
+    ct_source_counts count;   /* up to that record */
     double     delay_s, drift;
     int        lonely;        /* 1: one channel alone, which looks ahead */
     int        ordered, drained, given; /* ordered: measurements, by stamp; drained: all are read */
@@ -250,6 +252,18 @@ typedef struct {
 } ct__stream;
 
 #define CT__PROGRESS_RECORDS 2048 /* between two calls: some milliseconds */
+
+/* A file that is open, for one stream or for several (build_reading.c): the file s->at of the stream. */
+typedef struct ct__reading ct__reading;
+ct_status        ct__reading_open(ct__import *imp, ct__stream *s);
+void             ct__reading_close(ct__stream *s);
+/* *more <- 1 and the next record, valid until the next record of any stream; 0: the end of the file. */
+ct_status        ct__reading_next(ct__import *imp, ct__stream *s, ct_record *record, int *more);
+/* Is the next record far ahead of what other streams have had? Further on the file is opened again for the stream. */
+int              ct__reading_is_ahead(const ct__import *imp, const ct__stream *s);
+ct_source_counts ct__reading_count(const ct__stream *s);
+/* Place of the stream's last record, into buf; returns buf. */
+const char      *ct__reading_where(const ct__import *imp, const ct__stream *s, char *buf, size_t size);
 
 ct_status   ct__streams_make(ct__import *imp);
 void        ct__streams_free(ct__import *imp);

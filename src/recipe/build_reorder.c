@@ -1,7 +1,8 @@
 /* build_reorder.c: records of measurements in order of their stamps.
  *
  * Logs of several transmitters, or of a clock that was set, have records out of order. A stream of measurements holds
- * the next HELD_MAX records in a heap and gives the first of them. What comes later than that is dropped by the stream.
+ * the next HELD_MAX records in a heap (fewer where that is far ahead of other streams in the same table) and gives
+ * the first of them. What comes later than that is dropped by the stream.
  * Records of odometry and truth are not reordered: where their clock was set back, two times would be mixed. */
 #include "recipe/build.h"
 

@@ -3,7 +3,7 @@
  * A stream reads the files of a source one after the other and holds its next record, converted by each of its
  * channels. Channels that are functions of time have a stream of their own, because their next record may lie behind
  * many that others use: the truth in a table whose rows are mostly empty there. The other channels of a source share
- * one, so that a large file is not read once for each sensor. */
+ * one. */
 #include "recipe/build.h"
 
 #include <math.h>
@@ -73,8 +73,8 @@ static void note_damage(ct__import *imp, const ct__stream *s, const ct__channel 
 /* The condition of the source leaves out the same records for each of its channels. */
 static void close_file(ct__import *imp, ct__stream *s)
 {
-    if (!s->open) return;
-    const ct_source_counts n = ct_source_count(s->open);
+    if (!s->reading) return;
+    const ct_source_counts n = ct__reading_count(s);
     for (int32_t i = 0; i < s->channels; i++) {
         const ct__channel *c = &imp->channel[s->channel[i]];
         ct__channel_drop(imp, c, CT_DROP_CONDITION, n.left_out);
@@ -82,14 +82,13 @@ static void close_file(ct__import *imp, ct__stream *s)
         imp->result.count[c->number].records += n.left_out + n.no_stamp;
         if (n.damaged) note_damage(imp, s, c, n.damaged);
     }
-    ct_source_free(s->open);
-    s->open = NULL;
+    ct__reading_close(s);
 }
 
 void ct__streams_free(ct__import *imp)
 {
     for (int32_t k = 0; k < imp->streams; k++) {
-        ct_source_free(imp->stream[k].open);
+        ct__reading_close(&imp->stream[k]);
         ct__held_free(imp->stream[k].held);
         free(imp->stream[k].file);
         free(imp->stream[k].channel);
@@ -101,20 +100,13 @@ void ct__streams_free(ct__import *imp)
 
 /* ---- reading ---- */
 
-static ct_status open_file(ct__import *imp, ct__stream *s)
-{
-    CT_TRY(ct__source_begin(imp->recipe, &imp->plan, s->source, s->file[s->at], &s->open, imp->err));
-    for (int32_t i = 0; i < s->channels; i++) CT_TRY(ct__channel_select(imp, &imp->channel[s->channel[i]], s->open));
-    return CT_OK;
-}
-
 /* *more <- 1 and the next record of any file. */
 static ct_status next_record(ct__import *imp, ct__stream *s, ct_record *record, int *more)
 {
     *more = 0;
     while (s->at < s->files) {
-        if (!s->open) CT_TRY(open_file(imp, s));
-        CT_TRY(ct_source_next(s->open, record, more, imp->err));
+        if (!s->reading) CT_TRY(ct__reading_open(imp, s));
+        CT_TRY(ct__reading_next(imp, s, record, more));
         if (*more) return CT_OK;
         imp->bytes_done += ct__file_bytes(imp->plan.source[s->source].file[s->file[s->at]]);
         close_file(imp, s);
@@ -137,7 +129,7 @@ static int correct_stamp(const ct__stream *s, ct_ns stamp, ct_ns *corrected)
 static void note_place(ct__import *imp, const ct__stream *s, const ct__channel *c)
 {
     ct__seen *seen = &imp->seen[c->number];
-    if (!*seen->where) ct_source_where(s->open, seen->where, sizeof seen->where);
+    if (!*seen->where) ct__reading_where(imp, s, seen->where, sizeof seen->where);
 }
 
 /* Each channel of the stream takes or drops the record; *any <- 1 if one took it. */
@@ -168,7 +160,7 @@ static int64_t bytes_open(const ct__import *imp)
 {
     int64_t sum = 0;
     for (int32_t k = 0; k < imp->streams; k++)
-        if (imp->stream[k].open) sum += ct_source_count(imp->stream[k].open).bytes;
+        if (imp->stream[k].reading) sum += ct__reading_count(&imp->stream[k]).bytes;
     return sum;
 }
 
@@ -193,7 +185,7 @@ static ct_status next_taken(ct__import *imp, ct__stream *s, ct__sample *sample, 
         if (!correct_stamp(s, record.stamp, stamp)) {
             char where[200];
             return ct_fail(imp->err, CT_E_PARSE, "%s: its stamp of %lld ns cannot be corrected: it is too large",
-                           ct_source_where(s->open, where, sizeof where), (long long)record.stamp);
+                           ct__reading_where(imp, s, where, sizeof where), (long long)record.stamp);
         }
         CT_TRY(offer(imp, s, &record, *stamp, sample, took, &any));
     }
@@ -220,7 +212,8 @@ static void end_stream(ct__import *imp, ct__stream *s)
 
 static ct_status fill(ct__import *imp, ct__stream *s)
 {
-    while (!s->drained && !ct__held_is_full(s->held)) {
+    while (!s->drained && !ct__held_is_full(s->held) &&
+           (ct__held_is_empty(s->held) || !ct__reading_is_ahead(imp, s))) {
         ct__sample *sample;
         uint8_t *took;
         ct_ns stamp;

@@ -422,6 +422,14 @@ ct_source_counts ct_source_count(const ct_source *s)
     return count;
 }
 
+void ct__source_selected(const ct_source *s, int64_t *values, int64_t *texts)
+{
+    *values = s->columns;
+    *texts = s->texts;
+}
+
+const ct_source_counts *ct__source_counted(const ct_source *s) { return &s->count; }
+
 int ct_source_timed(const ct_source *s) { return s->time || s->stamp >= 0; }
 
 const char *ct_source_where(const ct_source *s, char *buf, size_t size)

@@ -116,4 +116,11 @@ int ct__is_utf8(const char *text, size_t length);
 #define CT__SHOW_MAX 48
 const char *ct__show(const char *text, size_t length, char buf[CT__SHOW_MAX]);
 
+/* ---- The core --------------------------------------------------------------------------------- */
+
+/* How many values and texts are selected: the lengths of ct_record.value and .text. */
+void ct__source_selected(const ct_source *s, int64_t *values, int64_t *texts);
+/* ct_source_count without bytes and damage. */
+const ct_source_counts *ct__source_counted(const ct_source *s);
+
 #endif
