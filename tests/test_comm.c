@@ -104,6 +104,9 @@ static void *run_rank(void *user)
     ct_err        err = {0};
     CHECK_OK(ct_comm_any(&comm, 0, &j->any[0], &err), err);
     CHECK_OK(ct_comm_any(&comm, j->rank == 1, &j->any[1], &err), err);
+    int64_t given[2] = {10 * (j->rank + 1), j->rank};
+    CHECK_OK(ct_comm_give(&comm, given, sizeof given, &err), err);
+    CHECK(given[0] == 10 && given[1] == 0);
     evaluate(j, &comm);
     return NULL;
 }

@@ -110,19 +110,20 @@ def none_left(mark, what, patience_s=5):
         os.kill(pid, signal.SIGKILL)
 
 
-def without_times(value):
+def without_times(value, also=()):
     """A JSON value without what may differ between runs that come to the same: seconds, and runs from a journal."""
     if isinstance(value, dict):
-        return {k: without_times(v) for k, v in value.items()
-                if not (k.endswith("seconds") or k.endswith("_s") or k in ("cached", "time", "jobs", "date", "folder"))}
+        return {k: without_times(v, also) for k, v in value.items()
+                if not (k.endswith("seconds") or k.endswith("_s") or
+                        k in ("cached", "time", "jobs", "date", "folder", *also))}
     if isinstance(value, list):
-        return [without_times(v) for v in value]
+        return [without_times(v, also) for v in value]
     return value
 
 
-def same_result(a, b, what):
-    """The files of two run folders agree but for times."""
-    one, two = (without_times(json.loads(read(f"{folder}/tune.json"))) for folder in (a, b))
+def same_result(a, b, what, also=()):
+    """The files of two run folders agree but for times, and what `also` names."""
+    one, two = (without_times(json.loads(read(f"{folder}/tune.json")), also) for folder in (a, b))
     if one != two:
         complain(f"{what}: {a}/tune.json and {b}/tune.json differ: {first_difference(one, two)}")
     for name in sorted(os.listdir(f"{a}/best")):

@@ -21,6 +21,7 @@
 #ifndef COVTUNE_TUNE_H
 #define COVTUNE_TUNE_H
 
+#include <covtune/comm.h>
 #include <covtune/config.h>
 #include <covtune/learn.h>
 #include <covtune/recipe.h>
@@ -320,6 +321,9 @@ typedef struct {
     int         keep;    /* 1: folders of runs stay; 0: those of the last failures only, at most 20            */
     const char *estimates; /* NULL, or a folder, which is made: positions of estimates and truths of test logs (of all,
                               where there are none) for pictures, "t x y z" a line, aligned, at most 2000 lines  */
+    const ct_comm *comm; /* NULL: this process alone. Else each rank has `jobs`: rank 0 has the queue, and the other
+                            ranks call ct_tuning_serve. borrowed                                                 */
+    int        *interrupted; /* may be NULL; of rank 0: set to 1 if another rank was interrupted                 */
 } ct_tuning_local;
 
 /* The name of such a file: the estimate of these values, or the truth if value is NULL. Returns name. */
@@ -331,6 +335,21 @@ const char *ct_tuning_estimate_name(const ct_tuning *tuning, int32_t log, const 
  * Estimates of a log are compared at the times of its first one, in the order of requests; it is kept in the folder, so
  * that a resumed tuning compares at the same times. CT_E_BUSY: another queue uses the folder. */
 ct_status ct_tuning_queue(ct_tuning *tuning, const ct_tuning_local *local, ct_tune_queue **out, ct_err *err);
+
+/* ---- Ranks ------------------------------------------------------------------------------------ */
+
+/* ct_tuning_read by all ranks of comm. Ranks that do not see the same files as rank 0, by their contents, receive them
+ * into `folder`, and read them there: the file, its folder (but for hidden files and folders of runs), logs, truths,
+ * files of the command. Programs outside that folder are not sent; a rank that lacks them is named with its host. */
+ct_status ct_tuning_read_shared(const char *path, const ct_comm *comm, const char *folder, ct_tuning **out,
+                                ct_err *err);
+/* Other ranks than 0: run the estimator for the queue of rank 0, below local->folder, until ct_tuning_dismiss. Every
+ * run's outcome, output and estimate go to rank 0. interrupted (may be NULL): asked often; once it returns 1 rank 0 is
+ * told. A status is of this rank: its programs cannot be started, its disk is full. Rank 0 is told that, too. */
+ct_status ct_tuning_serve(ct_tuning *tuning, const ct_tuning_local *local, int (*interrupted)(void *user), void *user,
+                          ct_err *err);
+/* Rank 0, at the end, whether there was a queue or not: the other ranks return from ct_tuning_serve. */
+ct_status ct_tuning_dismiss(const ct_comm *comm, ct_err *err);
 
 #ifdef __cplusplus
 }

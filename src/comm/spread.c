@@ -90,6 +90,20 @@ ct_status ct_comm_any(const ct_comm *comm, int mine, int *any, ct_err *err)
     return status;
 }
 
+ct_status ct_comm_give(const ct_comm *comm, void *bytes, int64_t size, ct_err *err)
+{
+    if (is_alone(comm) || size <= 0) return CT_OK;
+    int64_t  *sizes = ct__zalloc(comm->size, sizeof *sizes);
+    char     *all = ct__zalloc(size, 1);
+    ct_status status = sizes && all ? CT_OK : ct__no_memory(err, "bytes of results", size);
+    if (status == CT_OK) sizes[0] = size;
+    if (status == CT_OK) status = comm->exchange(comm->user, bytes, sizes, all, err);
+    if (status == CT_OK && comm->rank > 0) memcpy(bytes, all, (size_t)size);
+    free(sizes);
+    free(all);
+    return status;
+}
+
 /* ---- Who computes what ----------------------------------------------------------------------- */
 
 typedef struct {

@@ -17,6 +17,7 @@
 
 #define GRACE_S 5.0 /* a rank that fails waits so long for the others to fail likewise */
 
+static char  OUT[] = "--out";
 static FILE *captured; /* what this rank has to say, if it is not rank 0 */
 
 /* Other ranks than 0 are silent. */
@@ -47,17 +48,36 @@ static void report(const transport *t, int to, int from)
 
 static int word_at(int argc, char **argv, const char *word)
 {
-    for (int i = 2; i < argc; i++)
+    for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], word)) return i;
     return 0;
 }
 
+/* The arguments with --name=value as two words and -o as --out, so that paths among them are words. A value that
+ * begins with a dash stays with its name: it is no path. NULL: no memory. */
+static char **split_words(int *argc, char **argv)
+{
+    char **word = calloc(2 * (size_t)*argc + 1, sizeof *word);
+    int    n = 0, ended = 0;
+    for (int i = 0; word && i < *argc; i++) {
+        char *equals = !ended && i > 1 && !strncmp(argv[i], "--", 2) ? strchr(argv[i], '=') : NULL;
+        ended |= i > 1 && !strcmp(argv[i], "--");
+        word[n++] = !ended && i > 1 && !strcmp(argv[i], "-o") ? OUT : argv[i];
+        if (!equals || equals[1] == '-' || !equals[1]) continue;
+        *equals = 0;
+        word[n++] = equals + 1;
+    }
+    *argc = n;
+    return word;
+}
+
 /* Commands that share their work. Others run on rank 0 alone. */
-static int is_shared(const char *command)
+static int is_shared(int argc, char **argv)
 {
     static const char *const SHARED[] = {"learn", "eval", "compare"};
+    if (!strcmp(argv[1], "tune")) return word_at(argc, argv, "--out") > 0; /* not --try, --check, --init, --schema */
     for (size_t i = 0; i < sizeof SHARED / sizeof *SHARED; i++)
-        if (!strcmp(command, SHARED[i])) return 1;
+        if (!strcmp(argv[1], SHARED[i])) return 1;
     return 0;
 }
 
@@ -81,32 +101,41 @@ static int finish(transport *t, int code, int said, int speak)
     return code;
 }
 
+/* The words of the command line for this rank. The tuning of `tune` sends its own files. */
+static int share(const transport *t, int argc, char **argv, const char *folder, ct_err *err)
+{
+    const int out = word_at(argc, argv, "--out"), value = out && out + 1 < argc ? out + 1 : 0;
+    if (strcmp(argv[1], "tune"))
+        return share_arguments(t, argc, argv, 2, value, word_at(argc, argv, "--resume"), folder, err);
+    static char own[FOLDER_PATH + 8];
+    snprintf(own, sizeof own, "%s/tune", folder);
+    if (t->rank > 0 && value) argv[value] = own;
+    return 1;
+}
+
 static int run(transport *t, int argc, char **argv)
 {
     static ct_comm comm;
-    char           path[4096];
+    rank_folder    folder;
     ct_err         err = {0};
-    const char    *temporary = getenv("TMPDIR");
-    const int      out = word_at(argc, argv, "--out");
-    int            said = -1;
-    if (!is_shared(argv[1])) return t->rank ? CLI_DONE : cli_main(argc, argv);
-    snprintf(path, sizeof path, "%s/covtune-rank-XXXXXX", temporary && *temporary ? temporary : P_tmpdir);
-    const int there = mkdtemp(path) != NULL;
-    comm = (ct_comm){.rank = t->rank, .size = t->size, .user = t, .exchange = transport_exchange};
+    if (!is_shared(argc, argv)) return t->rank ? CLI_DONE : cli_main(argc, argv);
+    const int there = folder_make(&folder);
+    comm = (ct_comm){.rank = t->rank,
+                     .size = t->size,
+                     .user = t,
+                     .exchange = transport_exchange,
+                     .send = transport_send,
+                     .receive = transport_receive,
+                     .host = transport_host_of};
     cli_set_comm(&comm);
     int code = CLI_FAILED;
-    if (t->rank > 0) {
-        said = fileno(captured);
-        dup2(said, STDERR_FILENO);
-    }
-    if (!there) fprintf(stderr, "covtune-mpi: %s: %s; TMPDIR names another folder\n", path, strerror(errno));
-    else if (share_arguments(t, argc, argv, 2, out && out + 1 < argc ? out + 1 : 0, word_at(argc, argv, "--resume"),
-                             path, &err))
-        code = cli_main(argc, argv);
+    if (t->rank > 0) dup2(fileno(captured), STDERR_FILENO);
+    if (!there) fprintf(stderr, "covtune-mpi: %s: %s; TMPDIR names another folder\n", folder.path, strerror(errno));
+    else if (share(t, argc, argv, folder.path, &err)) code = cli_main(argc, argv);
     else fprintf(stderr, "covtune-mpi: %s\n", err.text);
     fflush(stdout);
     fflush(stderr);
-    if (there) share_remove(path);
+    folder_remove(&folder);
     return code;
 }
 
@@ -119,6 +148,9 @@ int main(int argc, char **argv)
     if (!transport_open(&t)) MPI_Abort(MPI_COMM_WORLD, 1);
     const int speak = dup(STDERR_FILENO);
     if (t.rank > 0 && !silence()) MPI_Abort(MPI_COMM_WORLD, 1);
-    const int code = argc < 2 ? (t.rank ? CLI_MISUSED : cli_main(argc, argv)) : run(&t, argc, argv);
+    char **words = split_words(&argc, argv);
+    if (!words) MPI_Abort(MPI_COMM_WORLD, 1);
+    const int code = argc < 2 ? (t.rank ? CLI_MISUSED : cli_main(argc, words)) : run(&t, argc, words);
+    free(words);
     return finish(&t, code, captured ? fileno(captured) : -1, speak);
 }

@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,13 +196,3 @@ int share_arguments(const transport *t, int argc, char **argv, int first, int ou
         if (argv[i][0] != '-') ok = share_argument(t, &argv[i], i == out, resume, folder, i, err) && ok;
     return ok;
 }
-
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *place)
-{
-    (void)info;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-void share_remove(const char *folder) { nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }

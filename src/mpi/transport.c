@@ -23,17 +23,24 @@ int transport_open(transport *t)
     MPI_Get_processor_name(t->host, &length);
     t->patience_s = given && atof(given) > 0 ? atof(given) : MPI_PATIENCE_S;
     t->hosts = calloc((size_t)t->size, sizeof t->host);
+    t->heard = calloc((size_t)t->size, sizeof *t->heard);
+    MPI_Comm_dup(MPI_COMM_WORLD, &t->messages);
     if (t->hosts)
         MPI_Allgather(t->host, sizeof t->host, MPI_CHAR, t->hosts, sizeof t->host, MPI_CHAR, MPI_COMM_WORLD);
-    return t->hosts != NULL;
+    return t->hosts && t->heard;
 }
 
-void transport_close(transport *t) { free(t->hosts); }
+void transport_close(transport *t)
+{
+    transport_drain(t);
+    MPI_Comm_free(&t->messages);
+    free(t->hosts);
+    free(t->heard);
+}
 
 const char *transport_host(const transport *t, int rank) { return t->hosts + (size_t)rank * sizeof t->host; }
 
-/* From 20 us to 1 ms: short beside an evaluation, long beside a poll. */
-static void pause_a_while(int *times)
+void transport_pause(int *times)
 {
     const long pause = 20000L << (*times < 6 ? *times : 6);
     nanosleep(&(struct timespec){0, pause < 1000000 ? pause : 1000000}, NULL);
@@ -47,7 +54,7 @@ static int wait_for(MPI_Request *request, double seconds)
     int          done = 0, times = 0;
     for (int quick = 0; quick < 100 && !done; quick++) MPI_Test(request, &done, MPI_STATUS_IGNORE);
     while (!done && !(ct_now_s() - begin > seconds)) {
-        pause_a_while(&times);
+        transport_pause(&times);
         MPI_Test(request, &done, MPI_STATUS_IGNORE);
     }
     return done;
@@ -73,7 +80,7 @@ int transport_meet(double seconds)
     return wait_for(&request, seconds);
 }
 
-static ct_status is_late(const transport *t, int rank, ct_err *err)
+ct_status transport_late(const transport *t, int rank, ct_err *err)
 {
     return ct_fail(err, CT_E_IO,
                    "rank %d on %s has not answered for %g s; --resume goes on, with any number of ranks "
@@ -89,7 +96,7 @@ static ct_status gather(const transport *t, const char *mine, const int64_t byte
             const int64_t left = bytes[t->rank] - k;
             MPI_Request   request;
             MPI_Isend(mine + k, (int)(left < CHUNK ? left : CHUNK), MPI_BYTE, 0, TAG, MPI_COMM_WORLD, &request);
-            if (!wait_for(&request, t->patience_s)) return is_late(t, 0, err);
+            if (!wait_for(&request, t->patience_s)) return transport_late(t, 0, err);
         }
         return CT_OK;
     }
@@ -99,7 +106,7 @@ static ct_status gather(const transport *t, const char *mine, const int64_t byte
             const int64_t left = bytes[r] - k;
             MPI_Request   request;
             MPI_Irecv(all + at + k, (int)(left < CHUNK ? left : CHUNK), MPI_BYTE, r, TAG, MPI_COMM_WORLD, &request);
-            if (!wait_for(&request, t->patience_s)) return is_late(t, r, err);
+            if (!wait_for(&request, t->patience_s)) return transport_late(t, r, err);
         }
     return CT_OK;
 }
@@ -111,5 +118,5 @@ ct_status transport_exchange(void *user, const void *mine, const int64_t bytes[]
     for (int r = 0; r < t->size; r++) total += bytes[r];
     const ct_status status = gather(t, mine, bytes, all, err);
     if (status != CT_OK) return status;
-    return broadcast(t, all, total, t->patience_s) ? CT_OK : is_late(t, 0, err);
+    return broadcast(t, all, total, t->patience_s) ? CT_OK : transport_late(t, 0, err);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define DISK_BYTES 65536 /* with less room than this a disk is full: a trajectory is larger */
+#define PAUSE_MS   8     /* short beside a run, long beside a poll                           */
 
 void ct__run_free(ct__run *run)
 {
@@ -34,8 +35,7 @@ static int is_server(const ct__local *q) { return q->tuning->server.count > 0; }
 
 static ct__log_sites *sites_of(ct__local *q, const ct__run *run) { return &q->sites[run->log]; }
 
-/* A run that failed because the disk is full says nothing about its values. */
-static ct_status check_disk(const ct__local *q, ct_err *err)
+ct_status ct__disk_check(const ct__local *q, ct_err *err)
 {
     struct statvfs disk;
     if (statvfs(q->folder, &disk)) return CT_OK;
@@ -50,7 +50,7 @@ static ct_status end_run(ct__local *q, ct__run *run, ct_err *err)
 {
     const ct_tune_end end = run->outcome.end;
     if (end == CT_TUNE_CRASHED || end == CT_TUNE_NO_ESTIMATE || end == CT_TUNE_BAD_ESTIMATE || end == CT_TUNE_SHORT)
-        CT_TRY(check_disk(q, err));
+        CT_TRY(ct__disk_check(q, err));
     ct__estimate_keep(q, run);
     ct_trajectory_free(run->trajectory);
     run->trajectory = NULL;
@@ -82,32 +82,31 @@ static ct_status open_sites(ct__local *q, const ct__run *run, ct_err *err)
     return sites->first ? CT_OK : ct__sites_open(q->tuning, run->log, q->folder, q->here, sites, err);
 }
 
-/* The program of a run ended well: its estimate is read, or scored. */
-static ct_status after_program(ct__local *q, ct__slot *slot, ct_err *err)
+ct_status ct__run_ends(ct__local *q, ct__slot *slot, ct__stage stage, ct_err *err)
 {
     ct__run *run = slot->run;
-    if (q->tuning->score.count) {
-        run->state = CT__RUN_SCORE;
-        ct__report_free(&run->report);
-        ct__child *child = is_server(q) ? &slot->scorer : &slot->child;
-        if (!child->supervisor) CT_TRY(ct__child_open(child, 0, err));
-        return ct__run_start(q, run, child, &q->tuning->score, q->score_program, err);
-    }
     slot->run = NULL;
+    if (q->serving) return ct__answer(q, run, stage, err);
+    if (stage == CT__STAGE_FAILED) CT_TRY(end_run(q, run, err));
+    else run->state = CT__RUN_HELD;
     CT_TRY(open_sites(q, run, err));
-    CT_TRY(ct__estimate_read(q->tuning, run->estimate, &run->trajectory, &run->outcome, err));
-    run->state = CT__RUN_HELD;
-    if (!run->trajectory) CT_TRY(end_run(q, run, err));
+    if (stage == CT__STAGE_ESTIMATE) {
+        CT_TRY(ct__estimate_read(q->tuning, run->estimate, &run->trajectory, &run->outcome, err));
+        if (!run->trajectory) CT_TRY(end_run(q, run, err));
+    }
     return release_held(q, run->log, err);
 }
 
-static ct_status after_failure(ct__local *q, ct__slot *slot, ct_err *err)
+/* The program of a run ended well: its estimate is scored, or read. */
+static ct_status after_program(ct__local *q, ct__slot *slot, ct_err *err)
 {
     ct__run *run = slot->run;
-    slot->run = NULL;
-    CT_TRY(end_run(q, run, err));
-    CT_TRY(open_sites(q, run, err));
-    return release_held(q, run->log, err);
+    if (!q->tuning->score.count) return ct__run_ends(q, slot, CT__STAGE_ESTIMATE, err);
+    run->state = CT__RUN_SCORE;
+    ct__report_free(&run->report);
+    ct__child *child = is_server(q) ? &slot->scorer : &slot->child;
+    if (!child->supervisor) CT_TRY(ct__child_open(child, 0, err));
+    return ct__run_start(q, run, child, &q->tuning->score, q->score_program, err);
 }
 
 /* The supervisor of a slot has a report. */
@@ -123,12 +122,8 @@ static ct_status take_report(ct__local *q, ct__slot *slot, ct_err *err)
                                              &status, err);
     if (run->report.end == CT__CHILD_LOST) ct__child_close(child);
     CT_TRY(status);
-    if (!well) return after_failure(q, slot, err);
-    if (!was_score) return after_program(q, slot, err);
-    slot->run = NULL;
-    CT_TRY(open_sites(q, run, err));
-    run->state = CT__RUN_HELD;
-    return release_held(q, run->log, err);
+    if (!well) return ct__run_ends(q, slot, CT__STAGE_FAILED, err);
+    return was_score ? ct__run_ends(q, slot, CT__STAGE_SCORED, err) : after_program(q, slot, err);
 }
 
 static ct_status begin(ct__local *q, ct__slot *slot, ct__run *run, ct_err *err)
@@ -136,13 +131,13 @@ static ct_status begin(ct__local *q, ct__slot *slot, ct__run *run, ct_err *err)
     CT_TRY(ct__run_prepare(q, run, err));
     run->state = CT__RUN_PROGRAM;
     slot->run = run;
+    if (slot->rank > 0) return ct__rank_start(q, slot, err);
     if (is_server(q)) return ct__server_ask(q, slot, err);
     if (!slot->child.supervisor) CT_TRY(ct__child_open(&slot->child, 0, err));
     return ct__run_start(q, run, &slot->child, &q->tuning->command, q->program, err);
 }
 
-/* Runs that wait go to free slots. */
-static ct_status begin_waiting(ct__local *q, ct_err *err)
+ct_status ct__local_begin(ct__local *q, ct_err *err)
 {
     int free_slot = 0;
     for (ct__run *run = q->first; run; run = run->next) {
@@ -156,10 +151,10 @@ static ct_status begin_waiting(ct__local *q, ct_err *err)
 
 /* ---- The interface ---------------------------------------------------------------------------- */
 
-static ct_status submit(void *user, const ct_tune_request *request, ct_err *err)
+ct_status ct__local_add(ct__local *q, const ct_tune_request *request, ct__run **out, ct_err *err)
 {
-    ct__local    *q = user;
     const int32_t n = q->tuning->problem.parameters;
+    *out = NULL;
     if (request->log < 0 || request->log >= q->tuning->problem.logs || request->repeat < 0)
         return ct_fail(err, CT_E_ARGUMENT, "a run of log %ld, repetition %ld: there are %ld logs", (long)request->log,
                        (long)request->repeat, (long)q->tuning->problem.logs);
@@ -176,30 +171,33 @@ static ct_status submit(void *user, const ct_tune_request *request, ct_err *err)
     run->outcome.rpe_translation = run->outcome.rpe_rotation = run->outcome.covered = NAN;
     ct__run **last = &q->first;
     while (*last) last = &(*last)->next;
-    *last = run;
-    return begin_waiting(q, err);
+    *out = *last = run;
+    return CT_OK;
 }
 
-/* Takes the first ended run out of the list. */
-static int take_ended(ct__local *q, int64_t *ticket, ct_tune_outcome *outcome)
+static ct_status submit(void *user, const ct_tune_request *request, ct_err *err)
+{
+    ct__local *q = user;
+    ct__run   *run;
+    CT_TRY(ct__local_add(q, request, &run, err));
+    return ct__local_begin(q, err);
+}
+
+ct__run *ct__local_take(ct__local *q)
 {
     for (ct__run **at = &q->first; *at; at = &(*at)->next) {
         ct__run *run = *at;
         if (run->state != CT__RUN_ENDED) continue;
         *at = run->next;
-        *ticket = run->ticket;
-        *outcome = run->outcome;
-        run->outcome = (ct_tune_outcome){0};
-        ct__run_free(run);
-        return 1;
+        return run;
     }
-    return 0;
+    return NULL;
 }
 
 /* What a slot waits for: a report, or its server. The number of descriptors. */
 static int watch(const ct__local *q, const ct__slot *slot, struct pollfd fd[2])
 {
-    if (!slot->run) return 0;
+    if (!slot->run || slot->rank > 0) return 0;
     const int served = is_server(q) && slot->run->state == CT__RUN_PROGRAM;
     const int scored = is_server(q) && slot->run->state == CT__RUN_SCORE;
     fd[0] = (struct pollfd){scored ? slot->scorer.socket : slot->child.socket, POLLIN, 0};
@@ -217,33 +215,56 @@ static ct_status go_on(ct__local *q, ct__slot *slot, int readable, ct_err *err)
         ended = 1;
     }
     if (!ended) return CT_OK;
-    return well ? after_program(q, slot, err) : after_failure(q, slot, err);
+    return well ? after_program(q, slot, err) : ct__run_ends(q, slot, CT__STAGE_FAILED, err);
 }
 
-/* Wait until a run goes on. *any 0: the time has come, a signal did, or nothing is under way. */
-static ct_status wait_reports(ct__local *q, double until, int *any, ct_err *err)
+/* Slots whose descriptors have something, and servers whose time is over. */
+static ct_status go_on_all(ct__local *q, int any, ct_err *err)
 {
     nfds_t count = 0;
-    for (int i = 0; i < q->slots; i++) {
-        count += (nfds_t)watch(q, &q->slot[i], &q->poll[count]);
-        if (q->slot[i].run && is_server(q)) until = fmin(until, q->slot[i].deadline);
-    }
-    const double left_ms = fmin(fmax(0, ceil(1e3 * (until - ct_now_s()))), 1e9);
-    *any = count > 0;
-    if (!count) return CT_OK;
-    const int n = poll(q->poll, count, (int)left_ms);
-    if (n < 0 && errno != EINTR) return ct_fail(err, CT_E_IO, "waiting for runs fails: %s", strerror(errno));
-    *any = n > 0;
-    count = 0;
     for (int i = 0; i < q->slots; i++) {
         struct pollfd scratch[2];
         const int     had = watch(q, &q->slot[i], scratch);
         int           readable = 0;
-        for (int k = 0; n > 0 && k < had; k++) readable |= q->poll[count + (nfds_t)k].revents;
+        for (int k = 0; any && k < had; k++) readable |= q->poll[count + (nfds_t)k].revents;
         count += (nfds_t)had;
         if (had) CT_TRY(go_on(q, &q->slot[i], readable, err));
     }
     return CT_OK;
+}
+
+/* Descriptors that something is expected from; *busy 1: a run is under way, or messages are waited for. */
+static nfds_t watch_all(const ct__local *q, double *until, int *busy)
+{
+    nfds_t count = 0;
+    *busy = q->serving;
+    for (int i = 0; i < q->slots; i++) {
+        const ct__slot *slot = &q->slot[i];
+        count += (nfds_t)watch(q, slot, &q->poll[count]);
+        *busy |= slot->run != NULL;
+        if (slot->run && !slot->rank && is_server(q)) *until = fmin(*until, slot->deadline);
+    }
+    return count;
+}
+
+/* Messages of other ranks have no descriptor: between pauses of at most PAUSE_MS they are asked for. */
+ct_status ct__local_wait(ct__local *q, double until, int *any, ct_err *err)
+{
+    for (int pause_ms = 1;; pause_ms = CT_MIN(2 * pause_ms, PAUSE_MS)) {
+        int          heard = 0;
+        const nfds_t count = watch_all(q, &until, any);
+        if (!*any) return CT_OK;
+        if (q->hear) CT_TRY(q->hear(q, &heard, err));
+        *any = heard;
+        if (heard) return CT_OK;
+        const double left_ms = fmin(fmax(0, ceil(1e3 * (until - ct_now_s()))), 1e9);
+        const int    last = !q->hear || left_ms <= pause_ms;
+        const int    n = poll(q->poll, count, last ? (int)left_ms : pause_ms);
+        if (n < 0 && errno != EINTR) return ct_fail(err, CT_E_IO, "waiting for runs fails: %s", strerror(errno));
+        *any = n > 0;
+        CT_TRY(go_on_all(q, n > 0, err));
+        if (last || n) return CT_OK;
+    }
 }
 
 static ct_status collect(void *user, double wait_s, int64_t *ticket, ct_tune_outcome *outcome, ct_err *err)
@@ -253,15 +274,23 @@ static ct_status collect(void *user, double wait_s, int64_t *ticket, ct_tune_out
     *ticket = -1;
     *outcome = (ct_tune_outcome){0};
     for (int any = 1;;) {
-        CT_TRY(begin_waiting(q, err));
-        if (take_ended(q, ticket, outcome) || !any) return CT_OK;
-        CT_TRY(wait_reports(q, until, &any, err));
+        CT_TRY(ct__local_begin(q, err));
+        ct__run *run = ct__local_take(q);
+        if (run) {
+            *ticket = run->ticket;
+            *outcome = run->outcome;
+            run->outcome = (ct_tune_outcome){0};
+            ct__run_free(run);
+        }
+        if (run || !any) return CT_OK;
+        CT_TRY(ct__local_wait(q, until, &any, err));
     }
 }
 
-static void abandon(void *user)
+void ct__local_abandon(void *user)
 {
     ct__local *q = user;
+    if (q->comm && !q->serving) ct__ranks_abandon(q);
     for (int i = 0; i < q->slots; i++) {
         ct__slot *slot = &q->slot[i];
         ct__child_close(&slot->child);
@@ -277,11 +306,11 @@ static void abandon(void *user)
     }
 }
 
-static void free_local(void *user)
+void ct__local_free(void *user)
 {
     ct__local *q = user;
     if (!q) return;
-    if (q->slot) abandon(q);
+    if (q->slot) ct__local_abandon(q);
     for (int32_t i = 0; q->sites && i < q->tuning->problem.logs; i++) ct__sites_close(&q->sites[i]);
     ct__lock_drop(&q->lock);
     free(q->sites);
@@ -295,17 +324,26 @@ static void free_local(void *user)
     free(q);
 }
 
+/* Slots of this process; rank 0 has those of the others, too. */
+static ct_status open_slots(ct__local *q, const ct_tuning_local *local, ct_err *err)
+{
+    const int jobs = local->jobs > 0 ? local->jobs : ct__usual_jobs(q->comm);
+    if (q->comm && !q->serving) CT_TRY(ct__ranks_open(q, jobs, err));
+    else {
+        q->slots = jobs;
+        q->slot = ct__zalloc(q->slots, sizeof *q->slot);
+    }
+    q->poll = ct__zalloc(2 * (int64_t)q->slots, sizeof *q->poll);
+    q->sites = ct__zalloc(q->tuning->problem.logs, sizeof *q->sites);
+    return q->slot && q->poll && q->sites ? CT_OK : ct__no_memory(err, "slots", q->slots);
+}
+
 /* Folders, programs, room. */
 static ct_status open_local(ct__local *q, const ct_tuning_local *local, ct_err *err)
 {
     const ct_tuning *t = q->tuning;
-    const long       processors = sysconf(_SC_NPROCESSORS_ONLN);
-    q->slots = local->jobs > 0 ? local->jobs : (int)CT_MAX(1, processors);
     q->keep = local->keep;
-    q->slot = ct__zalloc(q->slots, sizeof *q->slot);
-    q->poll = ct__zalloc(2 * (int64_t)q->slots, sizeof *q->poll);
-    q->sites = ct__zalloc(t->problem.logs, sizeof *q->sites);
-    if (!q->slot || !q->poll || !q->sites) return ct__no_memory(err, "slots", q->slots);
+    CT_TRY(open_slots(q, local, err));
     CT_TRY(ct__make_folders(local->folder, err));
     q->here = getcwd(NULL, 0);
     q->folder = realpath(local->folder, NULL);
@@ -321,25 +359,39 @@ static ct_status open_local(ct__local *q, const ct_tuning_local *local, ct_err *
     return ct__folders_open(q, err);
 }
 
-ct_status ct_tuning_queue(ct_tuning *tuning, const ct_tuning_local *local, ct_tune_queue **out, ct_err *err)
+ct_status ct__local_new(ct_tuning *tuning, const ct_tuning_local *local, ct__local **out, ct_err *err)
 {
     *out = NULL;
     if (local->jobs < 0 || local->jobs > 4096)
         return ct_fail(err, CT_E_ARGUMENT, "%d jobs: from 1 to 4096, or 0 for as many as processors", local->jobs);
-    ct__local     *q = ct__zalloc(1, sizeof *q);
+    ct__local *q = ct__zalloc(1, sizeof *q);
+    if (!q) return ct__no_memory(err, "queues", 1);
+    q->tuning = tuning;
+    q->comm = local->comm && local->comm->size > 1 && local->comm->send ? local->comm : NULL;
+    q->serving = q->comm && q->comm->rank > 0;
+    q->interrupted = local->interrupted;
+    const ct_status status = open_local(q, local, err);
+    if (status == CT_OK) *out = q;
+    else ct__local_free(q);
+    return status;
+}
+
+ct_status ct_tuning_queue(ct_tuning *tuning, const ct_tuning_local *local, ct_tune_queue **out, ct_err *err)
+{
+    ct__local     *q = NULL;
     ct_tune_queue *queue = ct__zalloc(1, sizeof *queue);
-    ct_status      status = q && queue ? CT_OK : ct__no_memory(err, "queues", 1);
-    if (status == CT_OK) {
-        q->tuning = tuning;
-        status = open_local(q, local, err);
-    }
+    *out = NULL;
+    const ct_status status = queue ? ct__local_new(tuning, local, &q, err) : ct__no_memory(err, "queues", 1);
     if (status != CT_OK) {
-        free_local(q);
         free(queue);
         return status;
     }
-    *queue = (ct_tune_queue){
-        .user = q, .slots = q->slots, .submit = submit, .collect = collect, .abandon = abandon, .free = free_local};
+    *queue = (ct_tune_queue){.user = q,
+                             .slots = q->slots,
+                             .submit = submit,
+                             .collect = collect,
+                             .abandon = ct__local_abandon,
+                             .free = ct__local_free};
     *out = queue;
     return CT_OK;
 }

@@ -24,7 +24,7 @@ ct__scope ct__run_scope(const ct__local *q, const ct__run *run)
 static ct_status make_folder(ct__local *q, ct__run *run, ct_err *err)
 {
     char name[32];
-    run->number = q->next_number++;
+    if (!q->serving) run->number = q->next_number++; /* else that of rank 0 */
     snprintf(name, sizeof name, "run-%06lld", (long long)run->number);
     run->folder = ct__join_path(q->folder, name);
     if (!run->folder) return ct__no_memory(err, "file names", 1);
@@ -37,10 +37,11 @@ static ct_status check_estimate(const ct__local *q, const ct__run *run, ct_err *
 {
     const size_t size = strlen(run->folder);
     if (!strncmp(run->estimate, run->folder, size) && run->estimate[size] == '/') return CT_OK;
-    if (q->slots > 1)
+    if (q->slots > 1 || q->comm)
         return ct_fail(err, CT_E_ARGUMENT,
                        "%s: the estimate %s is one file for all runs, and %d run at once; put {folder} into its path, "
-                       "or run with --jobs 1", q->tuning->path, run->estimate, q->slots);
+                       "or run with --jobs 1%s", q->tuning->path, run->estimate, q->slots,
+                       q->comm ? " and without mpirun" : "");
     if (remove(run->estimate) == 0 || errno == ENOENT || errno == ENOTDIR) return CT_OK;
     return ct_fail(err, CT_E_IO, "%s: the estimate of an earlier run cannot be removed: %s", run->estimate,
                    strerror(errno));
@@ -184,12 +185,22 @@ static ct_status set(vector *v, ct__text *text, ct_err *err)
     return CT_OK;
 }
 
-static ct_status make_environment(const ct__scope *scope, vector *v, ct_err *err)
+/* What mpirun tells its ranks. An estimator that uses MPI itself would take it for its own. */
+static int is_of_ranks(const char *setting)
+{
+    static const char *const BEGINNINGS[] = {"OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPIR_"};
+    for (size_t i = 0; i < sizeof BEGINNINGS / sizeof *BEGINNINGS; i++)
+        if (!strncmp(setting, BEGINNINGS[i], strlen(BEGINNINGS[i]))) return 1;
+    return 0;
+}
+
+static ct_status make_environment(const ct__scope *scope, int ranks, vector *v, ct_err *err)
 {
     const ct_tuning *t = scope->tuning;
     CT_TRY(ct__grow(&v->word, &v->capacity, 1, sizeof *v->word, "environment", err));
     v->word[0] = NULL;
-    for (char **at = environ; at && *at; at++) CT_TRY(add_word(v, *at, err));
+    for (char **at = environ; at && *at; at++)
+        if (!ranks || !is_of_ranks(*at)) CT_TRY(add_word(v, *at, err));
     for (int32_t i = 0; i < t->environment.count; i++) {
         ct__text        text = {0};
         const ct_status status = ct__expand(scope, t->environment.word[i], &text, err);
@@ -234,7 +245,7 @@ ct_status ct__run_start(const ct__local *q, ct__run *run, const ct__child *child
     const int        is_score = command == &t->score, is_server = command == &t->server;
     vector           arguments = {0}, environment = {0};
     ct_status        status = make_arguments(scope, command, &arguments, err);
-    if (status == CT_OK) status = make_environment(&scope, &environment, err);
+    if (status == CT_OK) status = make_environment(&scope, q->comm != NULL, &environment, err);
     if (status == CT_OK) {
         const ct__program what = {.program = program ? program : arguments.word[0],
                                    .argument = (const char *const *)arguments.word,
@@ -252,5 +263,14 @@ ct_status ct__run_start(const ct__local *q, ct__run *run, const ct__child *child
     }
     free_vector(&arguments);
     free_vector(&environment);
+    return status;
+}
+
+ct_status ct__run_command(const ct__local *q, ct__run *run, ct_err *err)
+{
+    vector    arguments = {0};
+    ct_status status = make_arguments(ct__run_scope(q, run), &q->tuning->command, &arguments, err);
+    if (status == CT_OK) status = quote_command(run, &arguments, err);
+    free_vector(&arguments);
     return status;
 }

@@ -28,6 +28,15 @@ static void add_text(digest *d, const char *text)
     else add(d, &none, 1);
 }
 
+/* A word that may be the path of a copy: as rank 0 has it. */
+static void add_word(digest *d, const char *word)
+{
+    const char  *root = d->tuning->root, *at = root ? strstr(word, root) : NULL;
+    const size_t before = at ? (size_t)(at - word) : 0;
+    if (at) add(d, word, before);
+    add_text(d, at ? at + strlen(root) : word);
+}
+
 static void add_number(digest *d, double number) { add(d, &number, sizeof number); }
 
 static void add_file(digest *d, const char *path)
@@ -89,7 +98,7 @@ static void add_command(digest *d, const ct__tune_words *command)
     char *path = NULL;
     add_number(d, command->count);
     if (!command->count) return;
-    for (int32_t i = 0; i < command->count; i++) add_text(d, command->word[i]);
+    for (int32_t i = 0; i < command->count; i++) add_word(d, command->word[i]);
     if (d->status == CT_OK) d->status = ct__tuning_program(d->tuning, command, &path, d->err);
     if (d->status == CT_OK) add_content(d, path);
     free(path);
@@ -179,7 +188,7 @@ ct_status ct__tuning_take_digest(ct_tuning *t, ct_err *err)
     add_command(&d, &t->command);
     add_command(&d, &t->server);
     add_command(&d, &t->score);
-    for (int32_t i = 0; i < t->environment.count; i++) add_text(&d, t->environment.word[i]);
+    for (int32_t i = 0; i < t->environment.count; i++) add_word(&d, t->environment.word[i]);
     add_text(&d, t->estimate);
     add_number(&d, t->time_limit_s);
     add_number(&d, (double)t->memory_limit);

@@ -44,6 +44,7 @@ typedef struct {
 /* Paths are absolute, or relative to the present folder. All is owned by the tuning. */
 struct ct_tuning {
     char      *path, *folder;     /* of TUNE.yaml                                                               */
+    char      *root;              /* where copies of rank 0's files are, as at its absolute paths; NULL: none   */
     ct__tune_words command;       /* templates of arguments; with `shell` one text                               */
     ct__tune_words server;        /* instead of command                                                          */
     int        shell;

@@ -105,6 +105,10 @@ typedef struct {
 char *ct__tuning_text(ct__tuning_reader *r, const char *fmt, ...) CT_PRINTF(2, 3);
 /* A path of the file: relative to the tuning's folder. */
 char *ct__tuning_path(ct__tuning_reader *r, const char *path);
+/* An absolute path below the root of copies, where there is one; any other as it is. */
+const char *ct__tuning_rooted(ct__tuning_reader *r, const char *path);
+/* ct_tuning_read, with absolute paths below root (may be NULL) where they are there. */
+ct_status ct__tuning_read_below(const char *path, const char *root, ct_tuning **out, ct_err *err);
 /* Names of files, of parameters and of files of logs are placeholders: their letters, and none that has a meaning. */
 void ct__check_placeholder_name(ct__tuning_reader *r, ct__node *item);
 

@@ -104,6 +104,7 @@ static ct_status match_folders(const char *folder, const char *pattern, ct_match
 static char *one_file(ct__tuning_reader *r, ct__node *at, const char *pattern, const char *log)
 {
     char *path = pattern ? ct__tuning_path(r, pattern) : NULL;
+    if (pattern) pattern = ct__tuning_rooted(r, pattern);
     ct_matches *m = NULL;
     ct_err err = {0};
     if (!path || is_there(path)) return path;
@@ -234,6 +235,7 @@ static void read_log(ct__tuning_reader *r, ct__node *map, int test, int truth_ne
     const int stars = !strchr(as.log, '{');
     const char *pattern = stars ? name_stars(r, as.log) : as.log;
     if (!pattern) return;
+    pattern = ct__tuning_rooted(r, pattern);
     ct_status status = ct_files_match(r->t->folder, pattern, &m, &err);
     if (status == CT_E_EMPTY) status = match_folders(r->t->folder, pattern, &m);
     if (status == CT_E_MEMORY)

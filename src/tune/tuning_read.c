@@ -30,8 +30,16 @@ char *ct__tuning_text(ct__tuning_reader *r, const char *fmt, ...)
     return text;
 }
 
+const char *ct__tuning_rooted(ct__tuning_reader *r, const char *path)
+{
+    return r->t->root && path[0] == '/' ? ct__tuning_text(r, "%s%s", r->t->root, path) : path;
+}
+
 char *ct__tuning_path(ct__tuning_reader *r, const char *path)
 {
+    struct stat entry;
+    const char *rooted = ct__tuning_rooted(r, path);
+    if (rooted != path && stat(rooted, &entry) == 0) path = rooted;
     if (path[0] == '/' || !strcmp(r->t->folder, ".")) return ct__tuning_text(r, "%s", path);
     return ct__tuning_text(r, "%s/%s", r->t->folder, path);
 }
@@ -294,8 +302,8 @@ static ct_status read_tree(ct__tuning_reader *r, const char *folder, ct_err *err
 }
 
 /* *out is the tuning, or NULL; mistakes (may be NULL) receives those of a text that is YAML. */
-static ct_status parse(const char *text, const char *path, const char *folder, ct_tuning **out, ct_mistakes *mistakes,
-                       ct_err *err)
+static ct_status parse(const char *text, const char *path, const char *folder, const char *root, ct_tuning **out,
+                       ct_mistakes *mistakes, ct_err *err)
 {
     ct_tuning *t = ct__zalloc(1, sizeof *t);
     ct__tree *tree = NULL;
@@ -305,6 +313,7 @@ static ct_status parse(const char *text, const char *path, const char *folder, c
     t->texts = r.base.tree = tree;
     if (status == CT_OK) {
         t->path = ct__tuning_text(&r, "%s", path);
+        t->root = root ? ct__tuning_text(&r, "%s", root) : NULL;
         status = read_tree(&r, folder, err);
     }
     if (status == CT_OK)
@@ -315,7 +324,7 @@ static ct_status parse(const char *text, const char *path, const char *folder, c
     return status;
 }
 
-static ct_status read_file(const char *path, ct_tuning **out, ct_mistakes *mistakes, ct_err *err)
+static ct_status read_file(const char *path, const char *root, ct_tuning **out, ct_mistakes *mistakes, ct_err *err)
 {
     char *text = NULL;
     *out = NULL;
@@ -323,19 +332,27 @@ static ct_status read_file(const char *path, ct_tuning **out, ct_mistakes *mista
     char *folder = slash ? strndup(path, (size_t)CT_MAX(slash - path, 1)) : ct__strdup(".");
     ct_status status = folder ? CT_OK : ct__no_memory(err, "names", 1);
     if (status == CT_OK) status = ct__schema_load(path, "`covtune tune --init` writes a first one", &text, err);
-    if (status == CT_OK) status = parse(text, path, folder, out, mistakes, err);
+    if (status == CT_OK) status = parse(text, path, folder, root, out, mistakes, err);
     free(text);
     free(folder);
     return status;
 }
 
-ct_status ct_tuning_read(const char *path, ct_tuning **out, ct_err *err) { return read_file(path, out, NULL, err); }
+ct_status ct_tuning_read(const char *path, ct_tuning **out, ct_err *err)
+{
+    return read_file(path, NULL, out, NULL, err);
+}
+
+ct_status ct__tuning_read_below(const char *path, const char *root, ct_tuning **out, ct_err *err)
+{
+    return read_file(path, root, out, NULL, err);
+}
 
 ct_status ct_tuning_check(const char *path, ct_recipe_mistakes *out, ct_err *err)
 {
     ct_tuning *tuning;
     *out = (ct_recipe_mistakes){0};
-    const ct_status status = read_file(path, &tuning, out, err);
+    const ct_status status = read_file(path, NULL, &tuning, out, err);
     ct_tuning_free(tuning);
     return out->count ? CT_OK : status;
 }

@@ -64,6 +64,12 @@ static void check_template(ct__tuning_reader *r, ct__node *n)
     }
 }
 
+/* A word of a command: that of a file which rank 0 has sent is the copy. */
+static char *copy_word(ct__tuning_reader *r, const char *word)
+{
+    return word[0] == '/' && !strpbrk(word, "{}") ? ct__tuning_path(r, word) : ct__tuning_text(r, "%s", word);
+}
+
 /* The words of a command: a list, or one text. */
 static void read_words(ct__tuning_reader *r, ct__node *n, ct__tune_words *out)
 {
@@ -74,7 +80,7 @@ static void read_words(ct__tuning_reader *r, ct__node *n, ct__tune_words *out)
         check_template(r, n);
     }
     for (ct__node *i = n->first; i; i = i->next) {
-        out->word[out->count++] = ct__tuning_text(r, "%s", i->text);
+        out->word[out->count++] = copy_word(r, i->text);
         check_template(r, i);
     }
 }
@@ -107,7 +113,7 @@ static void read_environment(ct__tuning_reader *r, ct__node *map)
         if (!is_variable(n->key))
             ct__mistake(&r->base, n, "an environment variable has letters, digits and _; found \"%.60s\"", n->key);
         check_template(r, n);
-        t->environment.word[t->environment.count++] = ct__tuning_text(r, "%s=%s", n->key, n->text);
+        t->environment.word[t->environment.count++] = ct__tuning_text(r, "%s=%s", n->key, copy_word(r, n->text));
     }
     for (int32_t i = 0; i < r->parameters; i++) {
         ct__node *n = ct__sound(r->parameter[i].node, "environment");

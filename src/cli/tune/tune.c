@@ -8,6 +8,9 @@
 
 /* ---- the file ---- */
 
+/* Other ranks than 0 of covtune-mpi run the estimator for rank 0. */
+static int is_other_rank(void) { return cli_comm() && cli_comm()->rank > 0; }
+
 /* All mistakes, a line each; the error of ct_tuning_read otherwise. */
 static cli_exit fail_file(const cli_io *io, const char *path, const ct_err *first)
 {
@@ -27,8 +30,11 @@ static cli_exit read_file(const cli_io *io, const tune_request *request, tune_jo
 {
     ct_err err = {0};
     cli_status_show(io, "reading %s", request->path);
-    const ct_status status = ct_tuning_read(request->path, &job->tuning, &err);
+    char *copies = cli_path_join(request->out ? request->out : ".", "files"); /* of other ranks than 0 */
+    const ct_status status = ct_tuning_read_shared(request->path, cli_comm(), copies, &job->tuning, &err);
+    free(copies);
     cli_status_clear();
+    if (status != CT_OK && is_other_rank()) return cli_fail(io, "%s", err.text);
     if (status != CT_OK) return fail_file(io, request->path, &err);
     job->problem = ct_tuning_problem(job->tuning);
     job->options = ct_tuning_options(job->tuning);
@@ -101,13 +107,14 @@ static int watch(void *user, const ct_tune_progress *p)
     const double all = (double)(p->expected > p->runs ? p->expected : p->runs + 1);
     cli_progress_show(&job->bar, (double)p->runs / all, "%s: %lld runs, %lld running%s%s", p->phase, (long long)p->runs,
                       (long long)p->running, failed, loss);
-    return job->status != CT_OK || cli_interrupted();
+    return job->status != CT_OK || cli_interrupted() || job->interrupted;
 }
 
 static ct_status open_queue(const tune_request *request, tune_job *job, ct_err *err)
 {
     const ct_tuning_local local = {
-        .jobs = request->jobs > 0 ? request->jobs : 0, .folder = job->failures, .estimates = job->estimates};
+        .jobs = request->jobs > 0 ? request->jobs : 0, .folder = job->failures, .estimates = job->estimates,
+        .comm = cli_comm(), .interrupted = &job->interrupted};
     ct_tune_queue *processes = NULL;
     ct_status status = ct_tuning_queue(job->tuning, &local, &processes, err);
     if (status != CT_OK) return status;
@@ -172,6 +179,28 @@ static cli_exit finish(const cli_io *io, const tune_request *request, tune_job *
     return CLI_INTERRUPTED;
 }
 
+/* ---- other ranks ---- */
+
+static int ask_interrupted(void *user)
+{
+    (void)user;
+    return cli_interrupted();
+}
+
+/* Another rank than 0: request->out is a folder of its own. */
+static cli_exit serve(const cli_io *io, const tune_request *request, const tune_job *job)
+{
+    char *runs = cli_path_join(request->out, "runs");
+    const ct_tuning_local local = {
+        .jobs = request->jobs > 0 ? request->jobs : 0, .folder = runs, .comm = cli_comm()};
+    ct_err err = {0};
+    cli_interrupt_begin(io, "stopping at the best so far");
+    const ct_status status = ct_tuning_serve(job->tuning, &local, ask_interrupted, NULL, &err);
+    cli_interrupt_end();
+    free(runs);
+    return status == CT_OK ? CLI_DONE : cli_fail(io, "%s", err.text);
+}
+
 static void release(tune_job *job)
 {
     ct_tune_queue_free(job->queue);
@@ -191,10 +220,11 @@ static cli_exit carry_out(const cli_io *io, const tune_request *request, tune_jo
     if (code != CLI_GO) return code;
     if (request->check) return print_check(io, request, job);
     if (request->try_runs) return tune_try(io, request, job);
+    if (is_other_rank()) return serve(io, request, job);
     code = tune_open_folder(io, request, job);
-    if (code != CLI_GO) return code;
-    if (tune(io, request, job, &err) != CT_OK) return cli_fail(io, "%s", err.text);
-    return finish(io, request, job);
+    if (code == CLI_GO && tune(io, request, job, &err) != CT_OK) code = cli_fail(io, "%s", err.text);
+    if (ct_tuning_dismiss(cli_comm(), &err) != CT_OK && code == CLI_GO) code = cli_fail(io, "%s", err.text);
+    return code == CLI_GO ? finish(io, request, job) : code;
 }
 
 /* ---- the command ---- */
@@ -212,7 +242,7 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_FLAG("force", AT(force), "replace the run in that folder"),
     CLI_ROW_HEADING("Tuning"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
-                    "runs of the estimator at once (number of processors); results do not depend on it"),
+                    "runs of the estimator at once, on every rank (number of processors); results do not depend on it"),
     CLI_ROW_CHOICE("method", METHODS + 1, ct_tune_method_find, AT(method), "method (the file's, dfgn)"),
     CLI_ROW_INTEGER("points", "N", 1, 1e9, AT(points),
                     "parameter values to try, at most; each is a run of every training log (the method's own)"),

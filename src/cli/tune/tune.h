@@ -45,6 +45,7 @@ typedef struct {
     cli_buffer             text;       /* lines that are not in the file yet        */
     int64_t                line;       /* runs written there                        */
     tune_failure           failure[CT_TUNE_END_COUNT];
+    int                    interrupted; /* another rank was                         */
     cli_progress           bar;
     const cli_io          *io;
     ct_status              status;     /* of files that progress writes             */
