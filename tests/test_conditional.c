@@ -184,6 +184,37 @@ static void test_gradients_by_weights_are_those_of_differences(void)
     release(&d);
 }
 
+/* Runs with other functions are other runs. */
+static void test_digests_have_form_features_and_weights_of_functions(void)
+{
+    static const char *const FORMS[] = {"linear:sky", "linear:traffic", "linear:sky/shared", "piecewise:sky/4",
+                                        "piecewise:sky/5", "network:sky/4", "network:sky/2x2"};
+    enum { FORM_COUNT = sizeof FORMS / sizeof *FORMS };
+    data     d = make(CT_SITUATION_LINEAR, 2, 40, 0);
+    uint64_t digest[FORM_COUNT + 2] = {0};
+    for (int k = 0; k < FORM_COUNT + 2; k++) {
+        ct_noise     *noise;
+        ct_theta     *theta;
+        ct_outer     *outer = NULL;
+        CHECK_OK(ct_noise_copy(d.noise, &noise, &d.err), d.err);
+        const int32_t gps = ct_noise_find(noise, "gps");
+        for (int32_t g = 0; g < ct_noise_count(noise); g++)
+            CHECK_OK(ct_noise_set_function(noise, g, NULL, &d.err), d.err);
+        if (k <= FORM_COUNT)
+            CHECK_OK(ct_conditional_form(d.count, list(&d), noise, gps, FORMS[k % FORM_COUNT], NULL, NULL, &d.err),
+                     d.err);
+        if (k == FORM_COUNT) put_weights(noise, 1, 0.1); /* the first form with other weights */
+        theta = theta_of(noise);
+        CHECK_OK(ct_outer_new(d.count, list(&d), noise, theta, NULL, &outer, &d.err), d.err);
+        if (outer) digest[k] = ct_outer_digest(outer, NULL);
+        for (int i = 0; i < k; i++) CHECK(digest[i] != digest[k]);
+        ct_outer_free(outer);
+        ct_theta_free(theta);
+        ct_noise_free(noise);
+    }
+    release(&d);
+}
+
 /* ---- Bounds ---- */
 
 static void test_bounds_hold_for_every_factor_whatever_its_features(void)
@@ -464,6 +495,7 @@ int main(void)
 {
     RUN(test_solvers_see_the_covariance_of_every_factor);
     RUN(test_gradients_by_weights_are_those_of_differences);
+    RUN(test_digests_have_form_features_and_weights_of_functions);
     RUN(test_bounds_hold_for_every_factor_whatever_its_features);
     RUN(test_noise_files_keep_functions_to_the_bit);
     RUN(test_bad_files_are_refused_by_sentences);

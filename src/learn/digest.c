@@ -34,9 +34,32 @@ static uint64_t add_sequence(uint64_t h, const ct_sequence *seq)
     return ct__digest(h, seq->truth_sigma, sizeof seq->truth_sigma);
 }
 
+/* Form, features, bounds and weights. */
+static uint64_t add_function(uint64_t h, const ct_function *f)
+{
+    const double form[] = {f->kind, f->outputs, f->features, f->terms, f->layers, f->weights};
+    h = ct__digest(h, form, sizeof form);
+    for (int i = 0; i < f->features; i++) {
+        const ct_function_feature *x = &f->feature[i];
+        const double               numbers[] = {x->mean, x->deviation, x->low, x->high};
+        h = ct__digest(h, x->name, strlen(x->name) + 1);
+        h = ct__digest(h, numbers, sizeof numbers);
+    }
+    for (int i = 0; i < f->terms; i++) {
+        const ct_function_term *t = &f->term[i];
+        const double            numbers[] = {t->a, t->b, t->hat, t->left, t->at, t->right};
+        h = ct__digest(h, numbers, sizeof numbers);
+    }
+    for (int i = 0; i < f->layers; i++) h = ct__digest(h, &f->width[i], sizeof f->width[i]);
+    h = ct__digest(h, f->lower, sizeof f->lower);
+    h = ct__digest(h, f->upper, sizeof f->upper);
+    return ct__digest(h, f->weight, (size_t)f->weights * sizeof *f->weight);
+}
+
 static uint64_t add_model(uint64_t h, const ct_noise_model *m)
 {
     const double robust[] = {m->robust.kind, m->robust.width, m->kind};
+    if (m->function) h = add_function(h, m->function);
     h = ct__digest(h, m->name, strlen(m->name));
     h = ct__digest(h, m->covariance,
                    (size_t)(m->kind == CT_NOISE_FULL ? m->dim * m->dim : m->dim) * sizeof *m->covariance);

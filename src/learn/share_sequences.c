@@ -63,33 +63,36 @@ static void run_task(void *user, int64_t i, int worker)
     s->outer->inner[i].seconds = ct_now_s() - begin;
 }
 
-/* The numbers behind the head: gradient, matrix, covariance, fit. */
-static int64_t blocks(const shared *s, double *const block[4], int64_t length[4])
+/* The numbers behind the head: gradient, matrix, covariance, fit, gradient by weights of functions. */
+enum { BLOCKS = 5 };
+
+static int64_t blocks(const shared *s, int64_t length[BLOCKS])
 {
     const int64_t m = s->outer->m;
-    (void)block;
     length[0] = m;
     length[1] = s->want & (CT_WANT_MATRIX | CT_WANT_COVARIANCE) ? m * m : 0;
     length[2] = s->want & CT_WANT_COVARIANCE ? m * m : 0;
     length[3] = s->want & CT_WANT_FIT ? s->outer->models * (int64_t)(sizeof(ct_model_fit) / sizeof(double)) : 0;
-    return length[0] + length[1] + length[2] + length[3];
+    length[4] = s->outer->weights;
+    return length[0] + length[1] + length[2] + length[3] + length[4];
 }
 
 static int64_t size(const void *user, int64_t i)
 {
-    int64_t length[4];
+    int64_t length[BLOCKS];
     (void)i;
-    return (int64_t)sizeof(head) + blocks(user, NULL, length) * (int64_t)sizeof(double);
+    return (int64_t)sizeof(head) + blocks(user, length) * (int64_t)sizeof(double);
 }
 
 static void copy(const shared *s, int64_t i, char *record, int out)
 {
     ct__inner_problem *inner = &s->outer->inner[i];
-    double *const      block[4] = {inner->gradient, inner->matrix, inner->gradient_covariance, (double *)inner->fit};
-    int64_t            length[4];
-    blocks(s, block, length);
+    double *const      block[BLOCKS] = {inner->gradient, inner->matrix, inner->gradient_covariance,
+                                        (double *)inner->fit, inner->weight_gradient};
+    int64_t            length[BLOCKS];
+    blocks(s, length);
     record += sizeof(head);
-    for (int b = 0; b < 4; b++) {
+    for (int b = 0; b < BLOCKS; b++) {
         const size_t bytes = (size_t)length[b] * sizeof(double);
         if (bytes) memcpy(out ? record : (char *)block[b], out ? (char *)block[b] : record, bytes);
         record += bytes;
