@@ -429,8 +429,8 @@ static void test_regression_finds_the_log_linear_function(void)
         const ct_conditional_term *t = &result.term[i];
         const ct_function         *f = ct_noise_get(noise, t->model)->function;
         double                     truth = 0;
-        if (!strcmp(t->term, "sky")) truth = 2 * log(20) * 0.7 * f->feature[0].deviation;
-        if (!strcmp(t->term, "traffic")) truth = 2 * log(20) * 0.3 * f->feature[1].deviation;
+        if (!strcmp(t->term, "sky")) truth = 2 * log(20) * 0.8 * f->feature[0].deviation;
+        if (!strcmp(t->term, "traffic")) truth = 2 * log(20) * 0.2 * f->feature[1].deviation;
         if (!strcmp(t->term, "turn")) truth = 2 * log(8) / 0.35 * f->feature[0].deviation;
         CHECK(t->error > 0 && t->error < 0.2);
         CHECK_NEAR(t->weight, truth, 4 * t->error + 0.02);
@@ -479,8 +479,8 @@ static void test_functions_are_found_without_truth(void)
     CHECK_OK(ct_conditional_learn(d.count, list(&d), theta, &outer, NULL, noise, &result, &d.err), d.err);
     CHECK(result.chosen == CT_CONDITIONAL_REGRESSION);
     const ct_function *f = ct_noise_get(noise, gps)->function;
-    if (f) CHECK_NEAR(f->weight[0], 2 * log(20) * 0.7 * f->feature[0].deviation, 0.25);
-    if (f) CHECK_NEAR(f->weight[1], 2 * log(20) * 0.3 * f->feature[1].deviation, 0.25);
+    if (f) CHECK_NEAR(f->weight[0], 2 * log(20) * 0.8 * f->feature[0].deviation, 0.25);
+    if (f) CHECK_NEAR(f->weight[1], 2 * log(20) * 0.2 * f->feature[1].deviation, 0.25);
     ct_conditional_result_free(&result);
     CHECK_OK(ct_conditional_form(d.count, list(&d), noise, gps, "linear:useless1/shared", NULL, NULL, &d.err), d.err);
     CHECK_OK(ct_conditional_learn(d.count, list(&d), theta, &outer, NULL, noise, &result, &d.err), d.err);

@@ -44,6 +44,7 @@ typedef struct {
     int      folds;    /* of cross-validation over recordings; 0: the regression is taken as it is */
     int      tracking; /* 1: with the second stage                                                 */
     int      evaluations; /* most evaluations of the loss in the second stage                      */
+    int      gauss_newton; /* weights up to which it is Levenberg-Marquardt; above L-BFGS, from 500 Adam */
     double   prior;    /* of the second stage, towards the regression                              */
     uint64_t seed;     /* of the first weights of a network                                        */
     int      jobs;
@@ -71,6 +72,7 @@ typedef struct {
     int32_t terms, models, clamped;              /* clamped: measurements whose function is cut by bounds   */
     ct_conditional_term *term;
     int32_t recordings;
+    int     evaluations;                         /* of the loss in the second stage, folds included         */
 } ct_conditional_result;
 
 void ct_conditional_result_free(ct_conditional_result *result);
@@ -94,6 +96,10 @@ int32_t   ct_conditional_weights(const ct_theta *theta, const ct_noise *noise);
 ct_status ct_conditional_gradient(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
                                   const ct_outer_options *outer, const ct_noise *noise, double *loss,
                                   double *gradient, double *weight_gradient, ct_err *err);
+/* The Gauss-Newton matrix there: mean over sequences of A'A, A the derivative of the weighted difference from the truth
+ * by log variances and weights, in the order of the gradients; row-major, as wide as both together. */
+ct_status ct_conditional_matrix(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
+                                const ct_outer_options *outer, const ct_noise *noise, double *matrix, ct_err *err);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
  *   regression.c    gamma regression on bases: Fisher scoring, ridge, standard errors
  *   network.c       the same likelihood for networks: L-BFGS, early stopping
  *   tracking.c      the loss through the solver and its gradient by weights
+ *   gauss_newton.c  tracking by Levenberg-Marquardt, for tens of weights
  *   without_truth.c EM over the measurements alone
  *   learn.c         all in order; held-out losses of the candidates, the choice
  */
@@ -70,7 +71,9 @@ typedef struct {
     const double *p0, *w0;          /* centre of the prior           */
     const double *p_weight, *w_weight; /* its diagonal               */
     double        nu;
-    int           evaluations;      /* left                          */
+    int           evaluations;      /* most                          */
+    int32_t       few;              /* weights up to which Gauss-Newton is used */
+    int           used;             /* evaluations, counted          */
     ct_err       *err;
     ct_status     status;
 } ct__tracking;
@@ -79,6 +82,8 @@ ct_status ct__outer_watch_weights(ct_outer *outer, ct_err *err);
 ct_status ct__outer_set_weights(ct_outer *outer, const double *w, ct_err *err);
 void      ct__outer_get_weights(const ct_outer *outer, double *w);
 ct_status ct__track(ct__tracking *t, double *p, double *w);
+/* gauss_newton.c: from y = (p, w) to a lower F. */
+ct_status ct__track_gauss_newton(ct__tracking *t, double *y);
 ct_status ct__tracking_value(ct__tracking *t, const double *p, const double *w, double *F, double *gp, double *gw);
 
 #endif

@@ -106,12 +106,14 @@ static ct_status track(const learning *l, const uint8_t *part, double *p, double
                       .p_weight = copy + n,
                       .w_weight = copy + n + o->m,
                       .evaluations = l->options->evaluations,
+                      .few = l->options->gauss_newton,
                       .err = l->err};
     ct_status status = ct__tracking_value(&t, p, w, &F, copy + 2 * n, copy + 2 * n + o->m);
     if (status == CT_OK && isfinite(F)) {
         set_prior(l, F, copy + n, copy + n + o->m);
         t.nu = l->options->prior;
         status = ct__track(&t, p, w);
+        l->result->evaluations += t.used;
     }
     free(copy);
     return status;
@@ -334,6 +336,7 @@ ct_conditional_options ct_conditional_defaults(void)
     return (ct_conditional_options){.folds = 5,
                                     .tracking = 1,
                                     .evaluations = 20,
+                                    .gauss_newton = 60,
                                     .prior = 0.1,
                                     .seed = 1,
                                     .jobs = 1,
@@ -386,21 +389,38 @@ int32_t ct_conditional_weights(const ct_theta *theta, const ct_noise *noise)
     return weights;
 }
 
-ct_status ct_conditional_gradient(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
-                                  const ct_outer_options *outer, const ct_noise *noise, double *loss,
-                                  double *gradient, double *weight_gradient, ct_err *err)
+/* Loss, gradients and, unless NULL, the Gauss-Newton matrix at the values of a table. */
+static ct_status differentiate(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
+                               const ct_outer_options *outer, const ct_noise *noise, double *loss, double *gradient,
+                               double *weight_gradient, double *matrix, ct_err *err)
 {
     ct_outer *o = NULL;
     CT_TRY(ct_outer_new(count, seq, noise, theta, outer, &o, err));
-    double   *p = ct__zalloc((int64_t)o->m + CT_MAX(1, ct_conditional_weights(theta, noise)), sizeof *p);
-    ct_status status = p ? ct__outer_watch_weights(o, err) : ct__no_memory(err, "parameters", o->m);
+    const int64_t n = (int64_t)o->m + CT_MAX(1, ct_conditional_weights(theta, noise));
+    double       *p = ct__zalloc(2 * n, sizeof *p), own;
+    ct_status     status = p ? ct__outer_watch_weights(o, err) : ct__no_memory(err, "parameters", o->m);
     if (status == CT_OK) {
         ct__tracking t = {.outer = o, .weights = o->weights, .err = err};
         ct_theta_get(theta, noise, p);
         ct__outer_get_weights(o, p + o->m);
-        status = ct__tracking_value(&t, p, p + o->m, loss, gradient, weight_gradient);
+        status = ct__tracking_value(&t, p, p + o->m, loss ? loss : &own, gradient ? gradient : p + n,
+                                    weight_gradient ? weight_gradient : p + n + o->m);
     }
+    if (status == CT_OK && matrix) status = ct__outer_weight_matrix(o, matrix, err);
     free(p);
     ct_outer_free(o);
     return status;
+}
+
+ct_status ct_conditional_gradient(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
+                                  const ct_outer_options *outer, const ct_noise *noise, double *loss,
+                                  double *gradient, double *weight_gradient, ct_err *err)
+{
+    return differentiate(count, seq, theta, outer, noise, loss, gradient, weight_gradient, NULL, err);
+}
+
+ct_status ct_conditional_matrix(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
+                                const ct_outer_options *outer, const ct_noise *noise, double *matrix, ct_err *err)
+{
+    return differentiate(count, seq, theta, outer, noise, NULL, NULL, NULL, matrix, err);
 }

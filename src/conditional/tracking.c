@@ -2,9 +2,9 @@
  *
  *     F(p, w) = L(p, w) + nu/2 [ (p - p0)' diag(a) (p - p0) + (w - w0)' diag(b) (w - w0) ],
  *
- * by L-BFGS over all sequences, or, for networks of many weights, by Adam over batches of sequences. One adjoint solve
- * a sequence gives dL/dSigma_k of every factor, and a backward pass of the function the gradient by all weights
- * (inner_problem.c). */
+ * by Levenberg-Marquardt (gauss_newton.c) or L-BFGS over all sequences, or, for networks of many weights, by Adam over
+ * batches of sequences. One adjoint solve a sequence gives dL/dSigma_k of every factor, and a backward pass of the
+ * function the gradient by all weights (inner_problem.c). */
 #include "conditional/conditional.h"
 #include "noise/noise.h"
 #include "solve/solve.h"
@@ -95,6 +95,7 @@ static double evaluate(unsigned n, const double *y, double *gradient, void *user
     const int32_t m = t->outer->m;
     double        F = INFINITY, *g = gradient ? gradient : d->best + n;
     t->status = ct__tracking_value(t, y, y + m, &F, g, g + m);
+    t->used++;
     if (t->status != CT_OK) nlopt_force_stop(d->opt);
     if (t->status == CT_OK && F < d->least) {
         d->least = F;
@@ -164,6 +165,7 @@ static ct_status adam(ct__tracking *t, double *y)
         if (!next_batch(o, part, &at, batch)) break;
         t->part = batch;
         status = ct__tracking_value(t, y, y + o->m, &F, g, g + o->m);
+        t->used++;
         if (status != CT_OK || !isfinite(F)) break;
         const double c1 = 1 - pow(0.9, k), c2 = 1 - pow(0.999, k);
         for (int64_t i = 0; i < n; i++) {
@@ -186,7 +188,9 @@ ct_status ct__track(ct__tracking *t, double *p, double *w)
     if (!y) return ct__no_memory(t->err, "weights", t->weights);
     memcpy(y, p, (size_t)m * sizeof *y);
     memcpy(y + m, w, (size_t)t->weights * sizeof *y);
-    ct_status status = t->weights >= MANY ? adam(t, y) : descend(t, y);
+    ct_status status = t->weights >= MANY    ? adam(t, y)
+                       : t->weights <= t->few ? ct__track_gauss_newton(t, y)
+                                              : descend(t, y);
     if (status == CT_OK) {
         memcpy(p, y, (size_t)m * sizeof *y);
         memcpy(w, y + m, (size_t)t->weights * sizeof *y);

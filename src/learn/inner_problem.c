@@ -52,11 +52,11 @@ static void add_column(const ct__factor_view *f, const double q[], int32_t m, in
         for (int32_t k = batch->first; k < batch->end; k++)                                                           \
             if ((outer)->slot[(solver)->item[k].noise] >= 0 && (solver)->item[k].moves)
 
-static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem *inner, double *S)
+void ct__inner_right_hand_sides(const ct_outer *outer, const ct__inner_problem *inner, int32_t columns, double *S)
 {
     const ct_solver       *solver = inner->solver;
     const ct_theta_jacobian *slopes = outer->slopes;
-    memset(S, 0, (size_t)solver->scalars * (size_t)outer->m * sizeof *S);
+    memset(S, 0, (size_t)solver->scalars * (size_t)columns * sizeof *S);
     FOR_EACH_LEARNED(outer, solver, batch, k)
     {
         const int32_t model = solver->item[k].noise;
@@ -67,12 +67,12 @@ static void fill_right_hand_sides(const ct_outer *outer, const ct__inner_problem
             const int c = slopes->coordinate[t];
             if (c >= 0 && f.slope == 0) {
                 const double information = f.model->sqrt_info[c] * f.model->sqrt_info[c];
-                add_single(&f, c, f.w * information * slopes->dSigma[t][c * f.rows + c] * f.y[c], outer->m,
+                add_single(&f, c, f.w * information * slopes->dSigma[t][c * f.rows + c] * f.y[c], columns,
                            slopes->parameter[t], S);
                 continue;
             }
             ct__view_weigh(&f, slopes, t, q);
-            add_column(&f, q, outer->m, slopes->parameter[t], S);
+            add_column(&f, q, columns, slopes->parameter[t], S);
         }
     }
 }
@@ -183,7 +183,7 @@ static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *inner, ct
                              ct_err *err)
 {
     double *Y = want & CT_WANT_COVARIANCE ? scratch->Y : NULL;
-    fill_right_hand_sides(outer, inner, scratch->S);
+    ct__inner_right_hand_sides(outer, inner, outer->m, scratch->S);
     CT_TRY(ct_sparse_solve(inner->solver->system, scratch->S, outer->m, err));
     gather(outer, inner, scratch->S, Y, want);
     return Y ? add_gradient_covariance(outer, inner, scratch->S, Y, err) : CT_OK;

@@ -120,6 +120,11 @@ void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scr
 /* x <- the estimate under a noise table: from x by the inner solver, or incrementally from the start. */
 ct_stop ct__inner_estimate(const ct_outer *outer, const ct__inner_problem *inner, ct_solver *solver,
                            const ct_noise *noise, double *x, int *iterations, ct_status *status);
+/* S <- -dh/dp, a row of `columns` numbers for each scalar of the system: the first m are set, the others zero. */
+void ct__inner_right_hand_sides(const ct_outer *outer, const ct__inner_problem *inner, int32_t columns, double *S);
+/* weight_sensitivity.c: matrix ((m + weights) squared) <- mean of A'A over the sequences of the last evaluation with a
+ * gradient, A the derivative of the weighted difference from the truth by p and by all weights. */
+ct_status ct__outer_weight_matrix(ct_outer *outer, double *matrix, ct_err *err);
 /* e at values x, in the order of the scalars of the system. Returns 1/2 |e|^2. */
 double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */

@@ -219,29 +219,28 @@ static ct_status search(profile *s, double first, double last)
 /* The best period of a grid, each with a tau as long as itself. */
 static ct_status scan_periods(profile *s)
 {
-    const double *p = s->p;
     const ct_maximise_options *options = s->options;
     ct_maximise_options coarse = *options;
     coarse.tolerance = COARSE;
     s->options = &coarse;
     double least = INFINITY, best = value_of(s);
-    double *start = ct__zalloc(2 * (int64_t)s->l->m, sizeof *start), *kept = start + s->l->m;
-    if (!start) return ct__no_memory(s->err, "parameters", s->l->m);
-    memcpy(start, p, (size_t)s->l->m * sizeof *start);
-    memcpy(kept, p, (size_t)s->l->m * sizeof *kept);
+    double *kept = ct__zalloc(s->l->m, sizeof *kept);
+    if (!kept) return ct__no_memory(s->err, "parameters", s->l->m);
+    memcpy(kept, s->p, (size_t)s->l->m * sizeof *kept);
     ct_status status = CT_OK;
     for (double at = s->least[1]; status == CT_OK && at <= s->most[1] && !s->cancelled; at += GRID) {
         double F;
-        memcpy(s->p, start, (size_t)s->l->m * sizeof *s->p);
         status = ct_likelihood_set_time_constant(s->l, s->model, exp(at), NAN, s->err);
         if (status == CT_OK) status = try_value(s, at, &F);
-        if (status != CT_OK || !(F < least)) continue;
+        if (status != CT_OK || !isfinite(F)) continue;
+        memcpy(s->p, s->trial, (size_t)s->l->m * sizeof *s->p); /* where the neighbour starts */
+        if (!(F < least)) continue;
         least = F;
         best = at;
         memcpy(kept, s->trial, (size_t)s->l->m * sizeof *kept);
     }
     memcpy(s->p, kept, (size_t)s->l->m * sizeof *s->p);
-    free(start);
+    free(kept);
     s->options = options;
     CT_TRY(status);
     CT_TRY(ct_likelihood_set_time_constant(s->l, s->model, exp(best), NAN, s->err));
@@ -258,7 +257,7 @@ static ct_status learn_oscillation(profile *s)
         s->period = 1;
         CT_TRY(search(s, fmin(width, GRID), fmin(width, GRID) / 4));
         s->period = 0;
-        CT_TRY(search(s, FIRST_STEP, LAST_STEP));
+        CT_TRY(search(s, turn ? 2 * LAST_STEP : FIRST_STEP, LAST_STEP));
         if (fabs(log(bias_of(s)->tau / before)) < LAST_STEP) break;
     }
     return CT_OK;

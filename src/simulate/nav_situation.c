@@ -3,7 +3,7 @@
  * sky and traffic are uniform from 0 to 1 and change slowly, Phi of first-order processes of SLOW poses. With
  * L = log 20 the log of the factor on sigma is, for GPS,
  *
- *     linear   L (0.7 sky + 0.3 traffic - 0.5)
+ *     linear   L (0.8 sky + 0.2 traffic - 0.5)
  *     curved   L (0.5 + 0.5 sin(2 pi sky) cos(pi traffic) - 0.5)         over a factor of 20 as well
  *
  * and for odometry, with t the turn in rad a step,
@@ -11,7 +11,8 @@
  *     linear   log 8 t / MOST         curved   log 8 (t / TURN)^2 / (1 + (t / TURN)^2)
  *
  * A factor also has u, the log of the factor on its variances, under a name of its own (latent_gps, latent_odom): the
- * true noise model is a linear function of it. useless1, useless2, ... are uniform and mean nothing. */
+ * true noise model is a linear function of it. useless1, useless2, ... are uniform and mean nothing; the rest of the
+ * world does not depend on their number. */
 #include "simulate/nav_situation.h"
 #include "base/base.h"
 #include "data/data.h"
@@ -24,12 +25,13 @@
 #define MOST   0.35 /* rad: larger turns of a step are rare */
 #define PI     3.141592653589793
 
-enum { STREAM_SITUATION = 41 };
+enum { STREAM_SITUATION = 41, STREAM_USELESS = 42 };
 
 ct__situation ct__situation_begin(const ct_nav_options *o, uint64_t number)
 {
     ct__situation s = {.kind = o->situation, .useless = o->useless,
-                       .rng = ct__rng_stream(o->seed, number, STREAM_SITUATION)};
+                       .rng = ct__rng_stream(o->seed, number, STREAM_SITUATION),
+                       .idle = ct__rng_stream(o->seed, number, STREAM_USELESS)};
     for (int i = 0; i < 2; i++) s.wander[i] = ct_rng_normal(&s.rng);
     return s;
 }
@@ -42,7 +44,7 @@ double ct__situation_gps(ct__situation *s, double feature[2])
         feature[i] = 0.5 * erfc(-s->wander[i] / sqrt(2));
     }
     const double sky = feature[0], traffic = feature[1];
-    const double sigma = s->kind == CT_SITUATION_LINEAR ? 0.7 * sky + 0.3 * traffic - 0.5
+    const double sigma = s->kind == CT_SITUATION_LINEAR ? 0.8 * sky + 0.2 * traffic - 0.5
                                                         : 0.5 * sin(2 * PI * sky) * cos(PI * traffic);
     return 2 * SPREAD * sigma;
 }
@@ -61,7 +63,7 @@ ct_status ct__situation_describe(ct__situation *s, ct_graph *graph, int odom, co
     for (int i = 0; i < (odom ? 1 : 2); i++)
         CT_TRY(ct_graph_set_feature(graph, odom ? "turn" : NAME[i], 1, &f, &feature[i], err));
     for (int i = 1; i <= s->useless; i++) {
-        const double value = ct_rng_uniform(&s->rng);
+        const double value = ct_rng_uniform(&s->idle);
         char         name[24];
         snprintf(name, sizeof name, "useless%d", i);
         CT_TRY(ct_graph_set_feature(graph, name, 1, &f, &value, err));

@@ -7,7 +7,7 @@
 typedef struct {
     ct_situation kind;
     int          useless;
-    ct_rng       rng;
+    ct_rng       rng, idle; /* of the world; of useless features */
     double       wander[2]; /* Gaussian processes behind sky and traffic */
 } ct__situation;
 
