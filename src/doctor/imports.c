@@ -396,19 +396,24 @@ static ct_status correct_conventions(rounds *r, ct_diagnosis **all, int32_t *imp
     return status;
 }
 
-/* The finding on the delay of a sensor has what is added in the mean. */
+/* The finding on the delay of a sensor has what is added in the mean, with the standard error of that mean. */
 static void add_delays(const ct_recipe *recipe, const ct_diagnosis *found, ct_diagnosis *all)
 {
     for (int32_t i = 0; i < all->findings.count; i++) {
         ct_finding *f = &all->findings.item[i];
         char        name[64];
-        double      sum = 0;
+        double      sum = 0, variance = 0;
         int32_t     n = 0;
         if (f->code != CT_FINDING_SENSOR_DELAY || !f->subjects) continue;
         if (!ct__recipe_sensor_of(recipe, f->subject[0].name, name)) continue;
         for (int32_t k = 0; k < found->corrections; k++)
-            if (!strcmp(found->correction[k].sensor, name)) sum += found->correction[k].value[0], n++;
+            if (!strcmp(found->correction[k].sensor, name)) {
+                sum += found->correction[k].value[0];
+                variance += pow(found->correction_error[k], 2);
+                n++;
+            }
         if (n) f->value[0] += sum / n;
+        if (n && variance > 0) f->value[1] = sqrt(variance) / n;
     }
 }
 

@@ -8,7 +8,8 @@
  *     L(d) = sum over rows i of  n/2 log mean_k min((v_ki - c_i m_ki(d))^2, (CLIP sigma_i)^2),    c_i by least squares,
  *
  * m measured and v true motion, for each recording that has a delay of its own. L is computed at steps of a tenth of
- * the time between states, until it is bracketed; the minimum is that of the parabola. */
+ * the time between states, until it is bracketed; the minimum is that of the parabola. L is a negative log likelihood
+ * with the scatter at its best value, so that the standard error of d is 1 / sqrt(L''). */
 #include "doctor/doctor.h"
 #include "recipe/recipe.h"
 
@@ -23,6 +24,7 @@ typedef struct {
     int32_t count; /* recordings; the first stands for all training sequences if there is one delay */
     char  (*name)[256];
     double *loss;  /* a sample */
+    double *samples;
 } scatter;
 
 typedef struct {
@@ -34,6 +36,7 @@ typedef struct {
     double                   step;       /* s             */
     scatter                  at[3];      /* a step before, there, a step behind */
     double                  *x;          /* per recording: the delay to add     */
+    double                  *error;      /* its standard error, 0: unknown      */
     uint8_t                 *done;
 } search;
 
@@ -41,6 +44,7 @@ static void scatter_free(scatter *s)
 {
     free(s->name);
     free(s->loss);
+    free(s->samples);
     *s = (scatter){0};
 }
 
@@ -61,8 +65,9 @@ static double row_loss(int64_t n, const double *m, const double *v)
     return 0.5 * log(fmax(square, 1e-24));
 }
 
-/* Sum over rows, a sample; the sequences are those of a recording, or (-1) all to learn from. NAN: too few. */
-static double loss_of(const ct__exam *e, const ct__sensor *s, int32_t recording, double *m, double *v)
+/* Sum over rows, a sample; the sequences are those of a recording, or (-1) all to learn from. NAN: too few. *samples <-
+ * their number. */
+static double loss_of(const ct__exam *e, const ct__sensor *s, int32_t recording, double *m, double *v, double *samples)
 {
     double    sum = 0;
     ct__fault none;
@@ -80,6 +85,7 @@ static double loss_of(const ct__exam *e, const ct__sensor *s, int32_t recording,
             v[n++] = h[i];
         }
         const double loss = n < CT__SAMPLES_LEAST ? NAN : row_loss(n, m, v);
+        *samples = (double)n;
         if (n < CT__SAMPLES_LEAST) return NAN;
         if (!isnan(loss)) sum += loss;
     }
@@ -100,10 +106,11 @@ static ct_status fill(const search *p, const ct__exam *e, scatter *out, ct_err *
     double           *m = ct__zalloc(s ? 2 * (int64_t)s->samples : 0, sizeof *m);
     out->name = ct__zalloc(count, sizeof *out->name);
     out->loss = ct__zalloc(count, sizeof *out->loss);
-    ct_status status = m && out->name && out->loss ? CT_OK : ct__no_memory(err, "recordings", count);
+    out->samples = ct__zalloc(count, sizeof *out->samples);
+    ct_status status = m && out->name && out->loss && out->samples ? CT_OK : ct__no_memory(err, "recordings", count);
     for (int32_t i = 0; status == CT_OK && s && i < count; i++) {
         if (p->by_recording) snprintf(out->name[i], sizeof out->name[i], "%.255s", e->recording[i]);
-        out->loss[i] = loss_of(e, s, p->by_recording ? i : -1, m, m + s->samples);
+        out->loss[i] = loss_of(e, s, p->by_recording ? i : -1, m, m + s->samples, &out->samples[i]);
         out->count = i + 1;
     }
     free(m);
@@ -174,6 +181,7 @@ static int advance(search *p)
         } else if (b <= a && b <= c) {
             const double bend = a - 2 * b + c;
             p->x[i] += bend > 0 ? 0.5 * p->step * (a - c) / bend : 0;
+            p->error[i] = bend > 0 ? p->step / sqrt(p->at[1].samples[i] * bend) : 0;
             p->done[i] = 1;
         } else {
             p->x[i] += a < c ? -p->step : p->step;
@@ -231,7 +239,7 @@ static ct_status report(const search *p, ct_diagnosis *out, ct_err *err)
     for (int32_t i = 0; i < p->at[1].count; i++) {
         const ct_correction c = delay_of(p, i, 0);
         if (!(fabs(p->x[i]) > 0)) continue;
-        CT_TRY(ct__report_correction(&e, NULL, -1, c.kind, c.count, c.value, 0, err));
+        CT_TRY(ct__report_correction(&e, NULL, -1, c.kind, c.count, c.value, p->error[i], err));
         out->correction[out->corrections - 1] = c;
     }
     return CT_OK;
@@ -249,11 +257,13 @@ ct_status ct__polish_delay(const ct_recipe *recipe, const ct_dataset *dataset, c
     ct_status status = measure(&p, dataset, &p.at[1], err);
     p.x = ct__zalloc(CT_MAX(1, p.at[1].count), sizeof *p.x);
     p.done = ct__zalloc(CT_MAX(1, p.at[1].count), 1);
-    if (status == CT_OK && !(p.x && p.done)) status = ct__no_memory(err, "recordings", p.at[1].count);
+    p.error = ct__zalloc(CT_MAX(1, p.at[1].count), sizeof *p.error);
+    if (status == CT_OK && !(p.x && p.done && p.error)) status = ct__no_memory(err, "recordings", p.at[1].count);
     if (status == CT_OK && p.at[1].count) status = descend(&p, imports, err);
     if (status == CT_OK && p.at[1].count) status = report(&p, out, err);
     for (int i = 0; i < 3; i++) scatter_free(&p.at[i]);
     free(p.x);
+    free(p.error);
     free(p.done);
     return status;
 }
