@@ -49,7 +49,7 @@ static ct_status new_table(table *t, ct_err *err)
     t->D = ct__zalloc(n * rows * CT_MAX(1, t->s->params), sizeof *t->D);
     t->run = ct__zalloc(n, sizeof *t->run);
     t->group = ct__zalloc(n, sizeof *t->group);
-    t->room = ct__zalloc(n, sizeof *t->room);
+    t->room = ct__zalloc(2 * (int64_t)n, sizeof *t->room);
     t->from = ct__zalloc(n, sizeof *t->from);
     if (!t->r || !t->D || !t->w || !t->run || !t->group || !t->room || !t->from) {
         free_table(t);

@@ -161,7 +161,7 @@ static ct_status errors_new(int32_t samples, errors *t, ct_err *err)
 {
     t->r = ct__zalloc((int64_t)samples * CT_ROWS_MAX, sizeof *t->r);
     t->w = ct__zalloc((int64_t)samples * CT_ROWS_MAX, sizeof *t->w);
-    t->room = ct__zalloc(samples, sizeof *t->room);
+    t->room = ct__zalloc(2 * (int64_t)samples, sizeof *t->room);
     t->from = ct__zalloc(samples, sizeof *t->from);
     t->group = ct__zalloc(samples, sizeof *t->group);
     return t->r && t->w && t->room && t->from && t->group ? CT_OK : ct__no_memory(err, "samples", samples);
