@@ -20,6 +20,7 @@ typedef struct {
     double range_scale, range_bias, range_delay, range_arm[2];
     double gps_outliers, gps_outlier_size, gps_student, gps_rho, odom_rho, gps_lasting, range_growth;
     double spread; /* of odom_bias[2] over runs */
+    int    steady; /* 1: a circle at constant speed, 2: straight on */
     uint64_t seed;
 } doctor_world;
 
@@ -37,6 +38,7 @@ static inline ct_se2 doctor_pose(const doctor_world *w, int run, double t)
 {
     ct_tables_options o = ct_tables_defaults(CT_SE2);
     double            p[CT_SIZE_MAX];
+    if (w->steady) return ct_se2_exp((const double[]){2 * t, 0, w->steady == 1 ? 0.1 * t : 0});
     o.seed = w->seed;
     o.duration_s = 1e4;
     ct_tables_truth(&o, (uint64_t)run, t, p, NULL);

@@ -61,6 +61,26 @@ static void test_without_faults_nothing_is_found(void)
     CHECK(alarms <= 1);
 }
 
+/* At a constant speed and turn rate measured motion differs by its errors alone. */
+static void test_steady_motion_gives_no_false_alarm(void)
+{
+    int alarms = 0;
+    for (uint64_t seed = 600; seed < 640; seed++) {
+        doctor_world w = doctor_world_clean(seed);
+        w.steady = 1 + (int)(seed % 2);
+        w.runs = 2;
+        ct_diagnosis *d = doctor_examine(&w);
+        for (int32_t i = 0; d && i < d->findings.count; i++)
+            if (ct_finding_get_info(d->findings.item[i].code)->severity != CT_SEVERITY_INFO) {
+                print_findings(d);
+                alarms++;
+                break;
+            }
+        ct_diagnosis_free(d);
+    }
+    CHECK(alarms <= 1);
+}
+
 static void test_faults_of_odometry_are_found_and_measured(void)
 {
     FAULT(1, CT_FINDING_SENSOR_SCALE, "odom.x", 0, 1.1, 1, w.odom_scale[0] = 0.1);
@@ -205,6 +225,7 @@ static void test_bad_options_are_refused(void)
 int main(void)
 {
     RUN(test_without_faults_nothing_is_found);
+    RUN(test_steady_motion_gives_no_false_alarm);
     RUN(test_faults_of_odometry_are_found_and_measured);
     RUN(test_faults_of_positions_are_found_and_measured);
     RUN(test_faults_of_ranges_are_found_and_measured);

@@ -268,7 +268,8 @@ double ct__chi_squared_tail(double x, double degrees);
 double ct__robust_sigma(int64_t n, double *x);
 int    ct__invert(int n, double *A); /* symmetric positive definite, in place; 0: singular */
 
-/* groups.c: group[k] <- the group of sample from[k], whose predicted value is w[k CT_ROWS_MAX]. room: 2 count numbers. */
+/* groups.c: group[k] <- the group of sample from[k], whose predicted value is w[k CT_ROWS_MAX]. room: 2 count of
+ * numbers. */
 void ct__group_samples(const ct__exam *e, const ct__sensor *s, int32_t count, const int32_t *from, const double *w,
                        double *room, int32_t *group);
 
