@@ -500,6 +500,7 @@ struct ct__import {
     ct_import_result   result;
     ct__seen          *seen;        /* per sensor and the truth */
     int64_t            bytes_all, bytes_done;
+    ct_ns              gap; /* between records of odometry, beyond which the motion is unknown */
     double             origin[3];   /* of geodetic positions */
     int                has_origin;
     void              *geodetic;

@@ -8,15 +8,9 @@
 
 #include <math.h>
 
-static ct_ns gap_of(const ct__import *imp)
-{
-    const double gap = imp->recipe->states.gap_s;
-    return gap < 9e9 ? (ct_ns)llround(gap * 1e9) : INT64_MAX;
-}
-
 static int has_gap(const ct__import *imp, const ct__channel *c)
 {
-    return c->has_cur && c->has_next && (double)c->next.stamp - (double)c->cur.stamp > (double)gap_of(imp);
+    return c->has_cur && c->has_next && (double)c->next.stamp - (double)c->cur.stamp > (double)imp->gap;
 }
 
 const double *ct__channel_twist(const ct__channel *c)

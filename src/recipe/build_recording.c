@@ -32,6 +32,7 @@ static void find_begin(ct__import *imp)
 static ct_status begin(ct__import *imp)
 {
     const ct_recipe *recipe = imp->recipe;
+    imp->gap = recipe->states.gap_s < 9e9 ? (ct_ns)llround(recipe->states.gap_s * 1e9) : INT64_MAX;
     imp->points = ct__zalloc(recipe->landmarks, sizeof *imp->points);
     if (!imp->points) return ct__no_memory(imp->err, "landmarks", recipe->landmarks);
     for (int32_t i = 0; i < recipe->landmarks; i++)

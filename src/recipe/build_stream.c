@@ -118,6 +118,8 @@ static ct_status next_record(ct__import *imp, ct__stream *s, ct_record *record, 
 /* True time of a stamp; 0: it is beyond what ct_ns holds. */
 static int correct_stamp(const ct__stream *s, ct_ns stamp, ct_ns *corrected)
 {
+    *corrected = stamp;
+    if (s->delay_s == 0 && s->drift == 0) return 1;
     const double shift = s->delay_s * 1e9 + s->drift * ((double)stamp - (double)s->raw_first);
     const double whole = (double)stamp + shift;
     if (!(fabs(whole) < 9.2e18)) return 0;
