@@ -83,6 +83,10 @@ void ct_conditional_result_free(ct_conditional_result *result);
 ct_status ct_conditional_form(int32_t count, const ct_sequence *const seq[], ct_noise *noise, int32_t model,
                               const char *form, const double lower[], const double upper[], ct_err *err);
 
+/* CT_E_ARGUMENT with a sentence if a function would break what theta demands: a spread, one variance for rows that have
+ * outputs of their own, one for two models. Called by ct_conditional_learn. */
+ct_status ct_conditional_check(const ct_theta *theta, const ct_noise *noise, ct_err *err);
+
 /* Learn the weights of all functions that models of the table have and that theta learns, with the outer problem's
  * sequences. noise: the table with functions of any weights and with the answer of ct_learn for constant models. On
  * return its functions and variances are the chosen ones; without a gain the functions are removed. */

@@ -225,6 +225,7 @@ typedef struct {
     double unit[CT_NOISE_DIM_MAX];                           /* per row (ct_theta_set_unit); 0 or NaN: not given */
     ct_bias *bias;                                           /* as for ct_dataset_add_bias, by malloc; or NULL   */
     double   bias_sigma[CT_BIAS_ROWS_MAX];                   /* of the bias; 0 or NaN: not given                 */
+    char    *model;                                          /* form of a function (conditional.h); or NULL      */
 } ct_dataset_group;
 
 /* Owns everything, by malloc. One sequence may be in both lists. */

@@ -315,11 +315,50 @@ static ct_status without_truth(learning *l)
     return status;
 }
 
+/* A row of another model with the parameter p, or NULL. */
+static const char *tied_to(const ct_theta *theta, const ct_noise *noise, int32_t g, int32_t p)
+{
+    for (int32_t h = 0; p >= 0 && h < ct_noise_count(noise); h++)
+        for (int k = 0; h != g && k < ct_noise_get(noise, h)->dim; k++)
+            if (ct_theta_find(theta, h, k) == p) return ct_noise_get(noise, h)->name;
+    return NULL;
+}
+
+ct_status ct_conditional_check(const ct_theta *theta, const ct_noise *noise, ct_err *err)
+{
+    if (!ct_conditional_weights(theta, noise)) return CT_OK;
+    if (isfinite(ct_theta_spread_limit(theta)))
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "functions of features do not keep a spread of variances (%g here) for every measurement; "
+                       "bounds hold for every one: give these instead",
+                       ct_theta_spread_limit(theta));
+    for (int32_t g = 0; g < ct_noise_count(noise); g++) {
+        const ct_noise_model *m = ct_noise_get(noise, g);
+        for (int i = 0; m->function && i < m->dim; i++) {
+            const int32_t p = ct_theta_find(theta, g, i);
+            const char   *other = tied_to(theta, noise, g, p);
+            for (int j = 0; p >= 0 && m->function->outputs > 1 && j < i; j++)
+                if (ct_theta_find(theta, g, j) == p)
+                    return ct_fail(err, CT_E_ARGUMENT,
+                                   "noise model %s: rows %d and %d share one variance, and its function has one output "
+                                   "a row; add /shared to its form",
+                                   m->name, j, i);
+            if (other)
+                return ct_fail(err, CT_E_ARGUMENT,
+                               "noise models %s and %s are tied, and a function of features is of one model; remove "
+                               "the tie or the function",
+                               m->name, other);
+        }
+    }
+    return CT_OK;
+}
+
 static ct_status run(learning *l)
 {
     CT_TRY(ct__outer_watch_weights(l->outer, l->err));
     if (l->outer->weights == 0)
         return ct_fail(l->err, CT_E_ARGUMENT, "no noise model that is learned has a function of features");
+    CT_TRY(ct_conditional_check(l->outer->theta, l->outer->base, l->err));
     if (l->outer->options.no_truth) return without_truth(l);
     CT_TRY(ct__outer_deployment(l->outer, &l->deployment, l->err));
     CT_TRY(prepare(l));

@@ -330,6 +330,7 @@ typedef struct {
     double  *variance, *covariance, *bounds, *lower, *upper, *unit;
     unsigned variances, covariances, bounds_count, lowers, uppers, units;
     struct ct__yaml_bias *bias; /* or NULL */
+    char    *model;             /* or NULL */
 } ct__yaml_group;
 
 /* The bias of a group; 0 and NULL: not given. */

@@ -50,7 +50,11 @@ void ct_dataset_free(ct_dataset *d)
     free_runs(d);
     if (d->index) ct__names_free(d->index);
     free(d->index);
-    for (int32_t i = 0; i < d->groups; i++) free(d->group[i].name), free(d->group[i].bias);
+    for (int32_t i = 0; i < d->groups; i++) {
+        free(d->group[i].name);
+        free(d->group[i].bias);
+        free(d->group[i].model);
+    }
     free(d->train);
     free(d->test);
     free(d->group);

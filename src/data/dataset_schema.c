@@ -51,6 +51,7 @@ static const cyaml_schema_field_t GROUP_FIELDS[] = {
     LIST("lower", ct__yaml_group, lower, lowers, &NUMBER, 1, CT_NOISE_DIM_MAX),
     LIST("upper", ct__yaml_group, upper, uppers, &NUMBER, 1, CT_NOISE_DIM_MAX),
     LIST("unit", ct__yaml_group, unit, units, &NUMBER, 1, CT_NOISE_DIM_MAX),
+    CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_group, model, 1, 1000),
     CYAML_FIELD_MAPPING_PTR("bias", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_group, bias, BIAS_FIELDS),
     CYAML_FIELD_END,
 };

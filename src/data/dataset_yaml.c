@@ -210,7 +210,12 @@ ct_status ct__yaml_take_group(const ct__yaml_group *from, const char *path, ct_d
     spread(bounds ? 1 : from->lowers, bounds ? from->bounds : from->lower, to->lower);
     spread(bounds ? 1 : from->uppers, bounds ? from->bounds + 1 : from->upper, to->upper);
     spread(from->units, from->unit, to->unit);
-    if (!to->name) return ct__no_memory(err, "names", 1);
+    if (from->model) to->model = ct__strdup(from->model);
+    if (!to->name || (from->model && !to->model)) return ct__no_memory(err, "names", 1);
+    if (from->model && strpbrk(from->model, " ;\t\r\n"))
+        return ct_fail(err, CT_E_PARSE,
+                       "%s: group %.200s: model: a form has no blanks, such as linear:hdop,speed, found \"%.200s\"",
+                       path, from->name, from->model);
     return from->bias ? ct__yaml_take_bias(from, path, to, err) : CT_OK;
 }
 
@@ -352,6 +357,11 @@ static ct_status put_group(FILE *out, const ct_noise_model *only, const ct_datas
     }
     if (units) put_numbers(out, "unit", units, g->unit);
     if (g->bias) ct__yaml_put_bias(out, g);
+    if (g->model) {
+        fputs("    model: ", out);
+        CT_TRY(put_word(out, g->model, err));
+        putc('\n', out);
+    }
     fprintf(out, "    learn: %s\n", g->learn ? "true" : "false");
     return CT_OK;
 }

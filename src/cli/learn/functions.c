@@ -11,9 +11,35 @@
 
 #define BETWEEN " ;\t\n"
 
-/* Bounds of a row's variance in the table's numbers, where it has a parameter. */
-static void find_bounds(const ct_theta *theta, int32_t model, int dim, double lower[], double upper[])
+/* Bounds of the eigenvalues of a full covariance, in the table's numbers: where rows have units, the tightest. */
+static ct_status find_full_bounds(const ct_theta *theta, int32_t model, int dim, double lower[], double upper[],
+                                  ct_err *err)
 {
+    ct_theta_jacobian *slopes = NULL;
+    double             low = 0, high = INFINITY, least = INFINITY, most = 0;
+    const ct_status    status = ct_theta_jacobian_new(theta, &slopes, err);
+    if (status != CT_OK) return status;
+    double *p = cli_alloc(ct_theta_count(theta) + 1, sizeof *p);
+    ct_theta_jacobian_at(theta, p, slopes);
+    if (slopes->first[model] < slopes->first[model + 1])
+        ct_theta_bounds(theta, slopes->parameter[slopes->first[model]], &low, &high);
+    for (int i = 0; i < dim; i++) {
+        const double unit = ct_theta_unit(theta, model, i);
+        least = fmin(least, unit * unit);
+        most = fmax(most, unit * unit);
+    }
+    for (int i = 0; i < dim; i++) lower[i] = low * most, upper[i] = high * least;
+    free(p);
+    free(slopes);
+    return CT_OK;
+}
+
+/* Bounds of a row's variance in the table's numbers, where it has a parameter. */
+static ct_status find_bounds(const ct_theta *theta, int32_t model, int dim, double lower[], double upper[], ct_err *err)
+{
+    int found = 0;
+    for (int i = 0; i < dim; i++) found |= ct_theta_find(theta, model, i) >= 0;
+    if (!found) return find_full_bounds(theta, model, dim, lower, upper, err);
     for (int i = 0; i < dim; i++) {
         const int32_t p = ct_theta_find(theta, model, i);
         const double  unit = ct_theta_unit(theta, model, i);
@@ -24,6 +50,15 @@ static void find_bounds(const ct_theta *theta, int32_t model, int dim, double lo
         lower[i] *= unit * unit;
         upper[i] *= unit * unit;
     }
+    return CT_OK;
+}
+
+/* 1 if all rows of a model of several have one variance. */
+static int is_one(const ct_theta *theta, int32_t model, int dim)
+{
+    int same = dim > 1 && ct_theta_find(theta, model, 0) >= 0;
+    for (int i = 1; i < dim; i++) same = same && ct_theta_find(theta, model, i) == ct_theta_find(theta, model, 0);
+    return same;
 }
 
 static int is_part_of(const char *name, const char *group, size_t n)
@@ -45,10 +80,14 @@ static ct_status apply_one(const learn_job *job, const char *word, ct_noise *noi
         if (!is_part_of(m->name, word, n)) continue;
         if (!ct_theta_learns(job->theta, g))
             return ct_fail(err, CT_E_ARGUMENT, "--model %s: noise model %s is not learned", word, m->name);
-        find_bounds(job->theta, g, m->dim, lower, upper);
-        const ct_status status =
-            ct_conditional_form(job->dataset->trains, (const ct_sequence *const *)job->dataset->train, noise, g,
-                                sign + 1, lower, upper, err);
+        const int one = is_one(job->theta, g, m->dim) && !strstr(sign, "/shared");
+        char     *form = cli_alloc((int64_t)strlen(sign) + 8, 1);
+        snprintf(form, strlen(sign) + 8, "%s%s", sign + 1, one ? "/shared" : "");
+        ct_status status = find_bounds(job->theta, g, m->dim, lower, upper, err);
+        if (status == CT_OK)
+            status = ct_conditional_form(job->dataset->trains, (const ct_sequence *const *)job->dataset->train, noise,
+                                         g, form, lower, upper, err);
+        free(form);
         if (status != CT_OK) return status;
         found = 1;
     }
@@ -65,16 +104,33 @@ static ct_status apply_forms(const learn_job *job, const char *text, ct_noise *n
     return status;
 }
 
-ct_status learn_check_functions(const learn_request *request, const learn_job *job, ct_err *err)
+/* Forms of dataset.yaml, as the option has them; NULL: none. */
+static char *forms_of(const ct_dataset *d)
+{
+    size_t length = 1;
+    for (int32_t i = 0; i < d->groups; i++)
+        if (d->group[i].model) length += strlen(d->group[i].name) + strlen(d->group[i].model) + 2;
+    if (length == 1) return NULL;
+    char *text = cli_alloc((int64_t)length, 1), *at = text;
+    for (int32_t i = 0; i < d->groups; i++)
+        if (d->group[i].model)
+            at += snprintf(at, length - (size_t)(at - text), "%s=%s ", d->group[i].name, d->group[i].model);
+    return text;
+}
+
+ct_status learn_check_functions(const learn_request *request, learn_job *job, ct_err *err)
 {
     ct_noise *noise = NULL;
+    job->forms = request->model ? cli_check_alloc(strdup(request->model)) : forms_of(job->dataset);
+    if (!job->forms) return CT_OK;
     ct_status status = ct_noise_copy(job->dataset->noise, &noise, err);
-    if (status == CT_OK) status = apply_forms(job, request->model, noise, err);
+    if (status == CT_OK) status = apply_forms(job, job->forms, noise, err);
+    if (status == CT_OK) status = ct_conditional_check(job->theta, noise, err);
     ct_noise_free(noise);
     return status;
 }
 
-ct_status learn_functions(const learn_request *request, const ct_outer_options *how, learn_job *job, ct_err *err)
+ct_status learn_functions(const ct_outer_options *how, learn_job *job, ct_err *err)
 {
     ct_noise        *noise = job->dataset->noise;
     ct_learn_result  constant = {0};
@@ -88,7 +144,7 @@ ct_status learn_functions(const learn_request *request, const ct_outer_options *
     functions.jobs = how->jobs;
     ct_status status = ct_learn(job->outer, &options, noise, &constant, err);
     ct_learn_result_free(&constant);
-    if (status == CT_OK) status = apply_forms(job, request->model, noise, err);
+    if (status == CT_OK) status = apply_forms(job, job->forms, noise, err);
     if (status == CT_OK)
         status = ct_conditional_learn(job->dataset->trains, train, job->theta, how, &functions, noise,
                                       &job->functions, err);

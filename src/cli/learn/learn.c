@@ -334,7 +334,7 @@ static ct_status prepare(const cli_io *io, const learn_request *request, const c
     if (status == CT_OK)
         status = ct_learn_default_bounds(job->outer, (ct_learn_method)request->method, job->theta, err);
     if (status != CT_OK) return status;
-    if (request->model) status = learn_check_functions(request, job, err);
+    status = learn_check_functions(request, job, err);
     if (status != CT_OK) return status;
     job->options = learn_options(request);
     job->digest = ct_outer_digest(job->outer, job->identity);
@@ -345,6 +345,7 @@ static void release(learn_job *job)
 {
     ct_learn_result_free(&job->result);
     ct_conditional_result_free(&job->functions);
+    free(job->forms);
     ct_outer_free(job->outer);
     ct_checkpoint_free(job->checkpoint);
     ct_theta_free(job->theta);
@@ -432,10 +433,10 @@ static ct_status learn(const cli_io *io, const learn_request *request, learn_job
     cli_interrupt_begin(io, "stopping at the best so far");
     cli_progress_show(&w.bar, 0, "looking for mistakes in the data");
     ct_status status = learn_examine(request, job, err);
-    if (status == CT_OK && request->model) {
+    if (status == CT_OK && job->forms) {
         const ct_outer_options how = outer_options(request);
         cli_progress_show(&w.bar, 0, "functions of features");
-        status = learn_functions(request, &how, job, err);
+        status = learn_functions(&how, job, err);
     }
     if (status == CT_OK) ct_outer_set_checkpoint(job->outer, job->checkpoint);
     if (status == CT_OK) status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);

@@ -67,7 +67,8 @@ typedef struct {
     learn_folder    folder;
     ct_learn_result result;
     ct_learn_options options;
-    ct_conditional_result functions; /* with --model */
+    char                 *forms;     /* of functions: of --model or dataset.yaml; NULL: none */
+    ct_conditional_result functions; /* where there are forms */
     ct_diagnosis    *diagnosis; /* in brief; NULL: none                                     */
     int32_t          mistakes;  /* findings of it that are in the result                     */
 } learn_job;
@@ -114,8 +115,8 @@ void      learn_close_folder(learn_folder *folder); /* of its run: open_run_fold
 json_t *learn_candidates_json(const ct_learn_result *result);
 void learn_print_candidates(const ct_learn_result *result);
 /* functions.c: --model. Checks the forms; learns constant models, then functions, and makes the outer problem anew. */
-ct_status learn_check_functions(const learn_request *request, const learn_job *job, ct_err *err);
-ct_status learn_functions(const learn_request *request, const ct_outer_options *how, learn_job *job, ct_err *err);
+ct_status learn_check_functions(const learn_request *request, learn_job *job, ct_err *err); /* fills job->forms */
+ct_status learn_functions(const ct_outer_options *how, learn_job *job, ct_err *err);
 json_t   *learn_functions_json(const learn_job *job);
 void      learn_print_functions(const learn_job *job);
 json_t *learn_json(const learn_request *request, const learn_job *job);

@@ -199,6 +199,7 @@ static ct_status write_page(report_job *job, ct_err *err)
     report_top(job);
     report_learned(job);
     report_functions(job);
+    report_biases(job);
     if (job->dataset) {
         if (job->with_truth) report_accuracy(job);
         report_without_truth(job);

@@ -8,6 +8,8 @@
  *   verdict.c               better or worse on unseen sequences
  *   headline.c              warnings, the numbers to be seen first
  *   learned.c               sigmas, error bars, bounds, correlations
+ *   functions.c             noise that depends on features
+ *   biases.c                errors that last, along the sequences
  *   accuracy.c              errors of position and rotation, sequence by sequence
  *   without_truth.c         held-out measurements and smoothness, where sequences have no truth
  *   relative_error.c        relative pose error over distances
@@ -189,6 +191,7 @@ json_t *report_verdict_json(const report_job *job);
 void report_top(report_job *job);
 void report_learned(report_job *job);
 void report_functions(report_job *job); /* nothing where no model is a function */
+void report_biases(report_job *job);    /* nothing where there is none         */
 void report_accuracy(report_job *job);
 /* Nothing where all sequences have truth. */
 void report_without_truth(report_job *job);
