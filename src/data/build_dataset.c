@@ -18,13 +18,11 @@ static void *copy_of(const void *bytes, int64_t count, size_t size)
 static ct_status check_truth(const ct_graph *g, const double *x, const uint8_t *known, ct_err *err)
 {
     for (int32_t v = 0; v < g->variables; v++) {
-        char      name[64];
         const int dim = ct_kind_dim(g->kind[v]);
         if (known[v] >> dim)
             return ct_fail(err, CT_E_ARGUMENT, "variable %s has %d coordinates, its truth has bit %d and above",
-                           ct_graph_name(g, v, name, sizeof name), dim, dim);
-        if (known[v])
-            CT_TRY(ct__check_value(ct_graph_name(g, v, name, sizeof name), g->kind[v], x + g->offset[v], err));
+                           ct__names_get(&g->names, v), dim, dim);
+        if (known[v]) CT_TRY(ct__check_value(ct__names_get(&g->names, v), g->kind[v], x + g->offset[v], err));
     }
     return CT_OK;
 }

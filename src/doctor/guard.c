@@ -287,7 +287,7 @@ static verdict compare(const guard *g, const qualities *after, int32_t without)
         for (int part = 0; part < 2; part++) {
             if (a->n[part] < FEW) continue;
             const int64_t n = b ? b->n[part] : 0;
-            const int     lost = n < LOST * (double)a->n[part];
+            const int     lost = (double)n < LOST * (double)a->n[part];
             const double  was = mean_nats(a, part) + (delayed ? a->artefact[part] : 0);
             const double  gain = lost ? -1 : mean_nats(b, part) - was;
             if (gain < -WORSE) v.holds = 0;
