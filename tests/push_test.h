@@ -53,10 +53,12 @@ static inline void push_reshape(ct_sequence *seq, ct_shape *shape, ct_err *err)
 }
 
 /* A poor sensor, as a small network is: half the turn that the patch's way over the pad says, and a bias. */
-static inline double push_feel(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS])
+static inline double push_feel(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS],
+                               double *multiplier)
 {
     double place[2] = {0}, sum[2] = {1e-9, 1e-9};
     (void)user;
+    (void)multiplier;
     for (int k = 0; k < CT_PUSH_PIXELS; k++)
         for (int i = 0; i < 2; i++) {
             const double value = fmax((i ? after : before)[k] - 0.2, 0);

@@ -75,8 +75,9 @@ static void test_turns_and_predictions_allocate_nothing(void)
     CHECK_OK(ct_simulate_push_episode(&o, 0, 0, &e, &err), err);
     CHECK_OK(ct_net_new(1, width, 1, &net, &err), err);
     left = 0; /* the first to ask gets nothing */
+    double       multiplier = 1;
     const double turn = ct_push_relative_yaw(&e, 0, 5),
-                 said = ct_push_predict_yaw(net, e.image, e.image + 5 * CT_PUSH_PIXELS);
+                 said = ct_push_predict_yaw(net, e.image, e.image + 5 * CT_PUSH_PIXELS, &multiplier);
     CHECK(left == 0 && isfinite(turn) && isfinite(said));
     left = -1;
     ct_net_free(net);

@@ -253,13 +253,16 @@ static void test_residuals_at_the_truth_are_what_was_drawn_or_nearly_nothing(voi
 
 typedef struct {
     int    calls;
-    double factor;
+    double factor, multiplier;
 } fake;
 
 /* Tells which images it was given. */
-static double sense(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS])
+static double sense(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS],
+                    double *multiplier)
 {
     fake *f = user;
+    CHECK(*multiplier == 1);
+    if (f->multiplier > 0) *multiplier = f->multiplier;
     f->calls++;
     return f->factor * (before[0] + 2 * after[CT_PUSH_PIXELS - 1]);
 }
@@ -287,6 +290,13 @@ static void test_a_sensor_is_shown_the_images_of_its_steps(void)
     CHECK(turns == f.calls && turns == 15 + 14 + 13 + 12 + 11 + 10 + 9 + 8 + 7 + 6);
     run_free(&r);
     run_free(&oracle);
+    f.multiplier = 4; /* what it says of its covariance is the factor's */
+    r = make(&o, 1, 0, sense, &f);
+    for (int32_t i = 0; i < ct_graph_factors(r.seq->graph); i++) {
+        const ct_factor k = ct_graph_factor(r.seq->graph, i);
+        CHECK(k.multiplier == (model_of(&r, k.noise) == 1 ? 4 : 1));
+    }
+    run_free(&r);
     f.factor = NAN;
     ct_noise *noise = NULL;
     ct_err    err = {0};

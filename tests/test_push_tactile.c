@@ -172,9 +172,10 @@ static figures judge(const ct_push_options *o, ct_net *net)
         double before = 0;
         for (int j = 0; j < 100; j++) {
             for (int i = j - 10; i >= 0 && i > j - 20; i--) {
+                double       multiplier = 1;
                 const double turn = ct_push_relative_yaw(&e[k], i, j),
                              said = ct_push_predict_yaw(net, e[k].image + i * CT_PUSH_PIXELS,
-                                                        e[k].image + j * CT_PUSH_PIXELS),
+                                                        e[k].image + j * CT_PUSH_PIXELS, &multiplier),
                              d = said - turn;
                 true2 += turn * turn, error2 += d * d, error4 += d * d * d * d, both += said * turn,
                     run += d / (3 * PAIRS);

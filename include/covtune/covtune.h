@@ -1,6 +1,6 @@
 /* covtune.h: everything. Modules, each building on those before it: base, finding, source, config, lie, shape,
  * function, noise, theta, graph, plugin, data, simulate, net, push, sparse, solve, smooth, evaluate, score, likelihood,
- * doctor, learn, conditional, tune, trial, export, page, api. */
+ * doctor, learn, conditional, observation, tune, trial, export, page, api. */
 #ifndef COVTUNE_H
 #define COVTUNE_H
 
@@ -30,6 +30,7 @@
 #include <covtune/doctor.h>
 #include <covtune/learn.h>
 #include <covtune/conditional.h>
+#include <covtune/observation.h>
 #include <covtune/tune.h>
 #include <covtune/trial.h>
 #include <covtune/export.h>

@@ -188,6 +188,14 @@ void ct_factor_eval(const ct_factor_ops *ops, const double *z, const void *conte
 void ct_factor_curvature(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
                          const double *u, double *K);
 
+/* Derivatives by the first `parts` parts of the measurement, perturbed on the right, part by part: z <- z o Exp(d), d
+ * of n = ct_factor_z_dim(ops, parts) numbers. M (rows x n) <- dr/dd. N (rows x n; may be NULL) <- d(sum_i J_i l_i)/dd
+ * for directions l[i] of the variables, NULL: zero. Exact where r is g(x) less z; else by differences (error about
+ * 1e-11; 1e-6 of N if J is numeric). Parts must be continuous: not the rows of a biased model. Does not allocate. */
+int  ct_factor_z_dim(const ct_factor_ops *ops, int parts);
+void ct_factor_by_measurement(const ct_factor_ops *ops, const double *z, const void *context, const double *const x[],
+                              const double *const l[], int parts, double *M, double *N);
+
 /* Compare the model's analytic Jacobian with central differences of its residual at one point.
  * The worst entry is reported as a sentence ("between_se2: d r[yaw] / d x1[y] is 1.0, differences
  * give 0.0"). Returns CT_OK if every entry agrees within `tolerance` times (1 + its size), else

@@ -128,6 +128,22 @@ ct_status ct_outer_evaluate(ct_outer *outer, const double *p, const uint8_t *par
  * written from here on. */
 ct_status ct_outer_accept(ct_outer *outer, ct_err *err);
 
+/* The loss of a sequence by the measurements of some of its factors, all of one model, and by the logarithms of their
+ * multipliers (ct_graph_set_multiplier). The caller's, borrowed; every evaluation with a gradient fills it: zeros if
+ * the inner solve failed. A sequence that has no part in an evaluation keeps its numbers. */
+typedef struct {
+    int32_t        count;
+    const int32_t *factor;         /* of the sequence's graph, each once                                     */
+    double        *measurement;    /* count x n: by the first part of z, perturbed on the right, n its dimension */
+    double        *log_multiplier; /* count; NULL: not wanted                                                */
+} ct_measurement_gradient;
+
+/* Ask for it; watch NULL: no longer. sequence: its number among those with truth. Measurements and multipliers of the
+ * graphs may change between evaluations. One adjoint solve a sequence, for any number of factors. CT_E_UNSUPPORTED:
+ * numeric derivatives, several processes. CT_E_ARGUMENT: no such sequence or factor, factors of several models. */
+ct_status ct_outer_watch_measurements(ct_outer *outer, int32_t sequence, const ct_measurement_gradient *watch,
+                                      ct_err *err);
+
 /* Maximum-likelihood theta in closed form: second moments of the residuals at the truth, which are samples of the
  * noise. p: log space, not projected into the set. samples[i] (may be NULL): residuals that parameter i is estimated
  * from; 0 if the truth does not determine them or all are zero: p[i] is then the value of the table. */

@@ -25,12 +25,24 @@ typedef struct ct_net ct_net;
  * below 1 or above 1024, fewer than 1 or more than 8 layers. */
 ct_status ct_net_new(int layers, const int32_t width[], uint64_t seed, ct_net **out, ct_err *err);
 void      ct_net_free(ct_net *net);
+/* A copy with further outputs, 0 or more, whose weights are zero and whose scale is 1: they share the hidden layers. */
+ct_status ct_net_extend(const ct_net *net, int32_t outputs, ct_net **out, ct_err *err);
 int32_t   ct_net_inputs(const ct_net *net);
 int32_t   ct_net_outputs(const ct_net *net);
 int64_t   ct_net_weights(const ct_net *net); /* number of weights and biases */
 
 /* y <- net(x). No allocation; may be called from several threads. */
 void ct_net_predict(const ct_net *net, const double *x, double *y);
+/* The same for count examples: x is count x inputs, y count x outputs; the same bits. */
+void ct_net_predict_all(const ct_net *net, int64_t count, const double *x, double *y);
+/* Backward pass from derivatives dy (count x outputs) of any loss by the outputs: gradient (ct_net_weights) += sum over
+ * examples of dy_i' dy_i/dweights. No allocation; costs two to three forward passes. */
+void ct_net_backward(const ct_net *net, int64_t count, const double *x, const double *dy, double *gradient);
+
+/* An output y as the multiplier of a covariance: m = e^(c tanh(y / c)), c = log CT_NET_MULTIPLIER_MAX, so that sigmas
+ * stay within a factor of 10 both ways. *slope (may be NULL) <- dlog m/dy. */
+#define CT_NET_MULTIPLIER_MAX 100.0
+double ct_net_multiplier(double y, double *slope);
 
 typedef struct {
     int      epochs;   /* at most                                                                          */

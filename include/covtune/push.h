@@ -65,16 +65,20 @@ void      ct_push_episode_free(ct_push_episode *episode);
 /* Rotation of the finger relative to the object from step i to step j: what tactile_yaw measures. */
 double ct_push_relative_yaw(const ct_push_episode *episode, int i, int j);
 
-/* A tactile sensor: the relative yaw, in rad, from a pair of images. */
-typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
+/* A tactile sensor: the relative yaw, in rad, from a pair of images. *multiplier is 1, and may be set to what the
+ * covariance of this measurement is multiplied by. */
+typedef double (*ct_tactile_fn)(void *user, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS],
+                                double *multiplier);
 /* Training data for a tactile network: pairs of images over the options' windows within each episode, and their
  * relative yaw. Each pair is followed by its mirror image, left to right, with the opposite yaw. *x: count x 2
  * CT_PUSH_PIXELS, before and after; *t: count. The caller frees both. CT_E_ARGUMENT if the episodes are too short.
  * For four episodes, 8 hidden units and a weight decay of 1e-2 suffice. */
 ct_status ct_push_image_pairs(const ct_push_options *options, int episodes, const ct_push_episode episode[],
                               int64_t *count, double **x, double **t, ct_err *err);
-/* A ct_tactile_fn; net is a ct_net with 2 CT_PUSH_PIXELS inputs and one output. */
-double ct_push_predict_yaw(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS]);
+/* A ct_tactile_fn; net is a ct_net with 2 CT_PUSH_PIXELS inputs and one output, or two: the second is the multiplier
+ * (ct_net_multiplier). NaN for another network. */
+double ct_push_predict_yaw(void *net, const double before[CT_PUSH_PIXELS], const double after[CT_PUSH_PIXELS],
+                           double *multiplier);
 
 /* Sequence number `number` of pool 0 or 1. Its episodes are drawn without replacement. tactile NULL: the noisy
  * oracle. Noise models are added to `noise` with the paper's distant start values (a spread of 1e6 in the units
@@ -82,6 +86,20 @@ double ct_push_predict_yaw(void *net, const double before[CT_PUSH_PIXELS], const
  * at its pose before, moved along with the finger. */
 ct_status ct_simulate_push(const ct_push_options *options, int pool, uint64_t number, ct_tactile_fn tactile, void *user,
                            ct_noise *noise, ct_sequence **out, ct_err *err);
+/* The same of given pushes, in this order: sequence `number` of pool 0, 1 or 2 has their noise. options->episodes is
+ * not used. CT_E_ARGUMENT for pushes of other lengths than options->steps. */
+ct_status ct_simulate_push_sequence(const ct_push_options *options, int pool, uint64_t number, int pushes,
+                                    const ct_push_episode *const push[], ct_tactile_fn tactile, void *user,
+                                    ct_noise *noise, ct_sequence **out, ct_err *err);
+/* number <- the pushes of the pool that sequence `sequence` consists of: options->episodes of them. */
+ct_status ct_push_choose(const ct_push_options *options, int pool, uint64_t sequence, int32_t number[], ct_err *err);
+/* The same push seen in a mirror: all outlines here are symmetric, so it is one as well. The caller frees *out. */
+ct_status ct_push_mirror(const ct_push_episode *push, ct_push_episode *out, ct_err *err);
+/* Inputs of a network for a sequence of given pushes: its tactile_yaw factors (*factor: *count) and the images of each
+ * before and after (*x: count x 2 CT_PUSH_PIXELS). The caller frees both. CT_E_ARGUMENT: images are missing, as the
+ * sequence has more steps than the pushes. */
+ct_status ct_push_inputs(const ct_sequence *seq, int pushes, const ct_push_episode *const push[], int32_t *count,
+                         int32_t **factor, double **x, ct_err *err);
 /* Units of a model's rows, about the size of its errors: tac 0.01 rad; dyn 0.2 mm, 0.2 mm, 2 cm^2; geo 2 mm; prior
  * 0.1 mm and 0.1 mrad. 0, with unit unchanged, for a model that is not learned; else 1. */
 int ct_push_units(const char *model, double unit[3]);

@@ -221,11 +221,10 @@ static void add_weight_gradient(const ct_outer *outer, ct__inner_problem *inner,
 
 /* ---- Adjoint --------------------------------------------------------------------------------- */
 
-static ct_status adjoint(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, ct_err *err)
+/* l <- H^-1 D'e. */
+static ct_status solve_adjoint(const ct_outer *outer, const ct__inner_problem *inner, double *l, ct_err *err)
 {
-    const ct_solver       *solver = inner->solver;
-    const ct_theta_jacobian *slopes = outer->slopes;
-    double                *l = scratch->e;
+    const ct_solver *solver = inner->solver;
     for (int32_t b = 0; b < solver->blocks; b++) { /* l <- D'e */
         const int32_t v = solver->variable_of[b];
         const int     d = ct_kind_dim(ct_graph_kind(solver->graph, v));
@@ -237,7 +236,16 @@ static ct_status adjoint(const ct_outer *outer, ct__inner_problem *inner, ct__sc
             l[solver->column[b] + c] = sum;
         }
     }
-    CT_TRY(ct_sparse_solve(solver->system, l, 1, err));
+    return ct_sparse_solve(solver->system, l, 1, err);
+}
+
+static ct_status adjoint(const ct_outer *outer, ct__inner_problem *inner, ct__scratch *scratch, ct_err *err)
+{
+    const ct_solver         *solver = inner->solver;
+    const ct_theta_jacobian *slopes = outer->slopes;
+    double                  *l = scratch->e;
+    CT_TRY(solve_adjoint(outer, inner, l, err));
+    if (inner->watch) ct__measurement_gradient(outer, inner, l);
     const int64_t size = CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX;
     memset(scratch->dL_dSigma, 0, (size_t)(outer->slots * size) * sizeof *scratch->dL_dSigma);
     FOR_EACH_LEARNED(outer, solver, batch, k)
@@ -319,6 +327,10 @@ static void differentiate(const ct_outer *outer, ct__inner_problem *inner, ct__s
         (want & (CT_WANT_MATRIX | CT_WANT_COVARIANCE)) || outer->options.gradient == CT_GRADIENT_SENSITIVITY;
     if (status == CT_OK)
         status = rows ? sensitivity(outer, inner, scratch, want, &err) : adjoint(outer, inner, scratch, &err);
+    if (status == CT_OK && rows && inner->watch) { /* the sensitivity has no adjoint */
+        status = solve_adjoint(outer, inner, scratch->e, &err);
+        if (status == CT_OK) ct__measurement_gradient(outer, inner, scratch->e);
+    }
     if (status == CT_OK) return;
     if (status == CT_E_MEMORY) inner->status = status;
     inner->stop = CT_STOP_RANK;
@@ -343,6 +355,7 @@ void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scr
     inner->status = CT_OK;
     minimise(outer, inner);
     memset(inner->gradient, 0, (size_t)m * sizeof *inner->gradient);
+    ct__clear_measurement_gradient(inner);
     if (inner->weight_gradient)
         memset(inner->weight_gradient, 0, (size_t)outer->weights * sizeof *inner->weight_gradient);
     memset(inner->matrix, 0, (size_t)m * (size_t)m * sizeof *inner->matrix);

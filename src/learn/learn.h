@@ -3,6 +3,7 @@
  *   outer_problem.c         the loss over all sequences, its gradient and Gauss-Newton matrix
  *   share_sequences.c       sequences over ranks
  *   inner_problem.c         one sequence: solve, loss, derivatives
+ *   measurement_gradient.c  derivatives by measurements
  *   numeric_gradient.c      derivatives by perturbed solves
  *   check_gradient.c        derivatives against differences of the loss
  *   deployment.c            estimates as in deployment, evaluated
@@ -55,6 +56,8 @@ typedef struct {
     ct_model_fit *fit;                       /* per noise model, if wanted                         */
     double            *gradient;             /* m                                                  */
     double            *weight_gradient;      /* by weights of functions; NULL: not wanted          */
+    const ct_measurement_gradient *watch;    /* by measurements, the caller's; NULL: not wanted    */
+    int32_t           *watched;              /* per factor: its place in watch, -1: none           */
     double            *matrix;               /* m x m                                              */
     double            *gradient_covariance;  /* m x m                                              */
     ct_stop            stop;
@@ -125,6 +128,9 @@ void ct__inner_right_hand_sides(const ct_outer *outer, const ct__inner_problem *
 /* weight_sensitivity.c: matrix ((m + weights) squared) <- mean of A'A over the sequences of the last evaluation with a
  * gradient, A the derivative of the weighted difference from the truth by p and by all weights. */
 ct_status ct__outer_weight_matrix(ct_outer *outer, double *matrix, ct_err *err);
+/* measurement_gradient.c: watch <- derivatives by measurements, with the adjoint l; watch <- zeros. */
+void ct__measurement_gradient(const ct_outer *outer, const ct__inner_problem *inner, const double *l);
+void ct__clear_measurement_gradient(const ct__inner_problem *inner);
 /* e at values x, in the order of the scalars of the system. Returns 1/2 |e|^2. */
 double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner, const double *x, double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */

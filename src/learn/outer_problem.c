@@ -243,6 +243,7 @@ void ct_outer_free(ct_outer *o)
         free(o->inner[i].gradient);
         free(o->inner[i].fit);
         free(o->inner[i].weight_gradient);
+        free(o->inner[i].watched);
     }
     for (int32_t k = 0; o->scratch && k < o->scratches; k++) {
         const ct__scratch *scratch = &o->scratch[k];

@@ -77,6 +77,33 @@ ct_status ct_net_new(int layers, const int32_t width[], uint64_t seed, ct_net **
     return CT_OK;
 }
 
+ct_status ct_net_extend(const ct_net *net, int32_t outputs, ct_net **out, ct_err *err)
+{
+    int32_t   width[CT_NET_LAYERS_MAX + 1];
+    const int last = net->layers - 1;
+    *out = NULL;
+    if (outputs < 0)
+        return ct_fail(err, CT_E_ARGUMENT, "a network cannot be extended by %d outputs; 0 or more can", outputs);
+    memcpy(width, net->width, sizeof width);
+    width[net->layers] += outputs;
+    CT_TRY(ct__net_alloc(net->layers, width, out, err));
+    const int64_t at = ct__net_offset(net, last), W = (int64_t)net->width[last] * net->width[last + 1];
+    const int32_t in = net->width[0], old = net->width[net->layers];
+    double       *value = (*out)->value, *bias = value + at + (int64_t)width[last] * width[last + 1];
+    memcpy(value, net->value, (size_t)(at + W) * sizeof *value); /* rows of W before those of new outputs */
+    memcpy(bias, net->value + at + W, (size_t)old * sizeof *value);
+    memcpy((*out)->mean, net->mean, (size_t)(in + old) * sizeof *value);
+    memcpy((*out)->deviation, net->deviation, (size_t)(in + old) * sizeof *value);
+    return CT_OK;
+}
+
+double ct_net_multiplier(double y, double *slope)
+{
+    const double most = log(CT_NET_MULTIPLIER_MAX), t = tanh(y / most);
+    if (slope) *slope = 1 - t * t;
+    return exp(most * t);
+}
+
 void ct_net_free(ct_net *net)
 {
     if (!net) return;
@@ -174,12 +201,11 @@ static void back(int64_t n, int32_t in, int32_t out, const double *W, const doub
     for (int64_t i = 0; i < in * n; i++) before[i] *= 1 - a[i] * a[i];
 }
 
-double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor,
-                        const ct__net_work *work, double *gradient)
+/* gradient += that of the weights, from work->delta[0], the derivative by z of the last layer. */
+static void propagate(const ct_net *net, int64_t n, const ct__net_work *work, double *gradient)
 {
-    double      *after = work->delta[0], *before = work->delta[1];
-    const double loss = compare(net, n, order, t, factor, work, after);
-    for (int k = net->layers - 1; gradient && k >= 0; k--) {
+    double *after = work->delta[0], *before = work->delta[1];
+    for (int k = net->layers - 1; k >= 0; k--) {
         const int32_t in = net->width[k], out = net->width[k + 1];
         double       *dW = gradient + ct__net_offset(net, k), *db = dW + (int64_t)out * in;
         for (int32_t j = 0; j < out; j++) {
@@ -193,6 +219,13 @@ double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, cons
         after = before;
         before = swap;
     }
+}
+
+double ct__net_backward(const ct_net *net, int64_t n, const int64_t *order, const double *t, double factor,
+                        const ct__net_work *work, double *gradient)
+{
+    const double loss = compare(net, n, order, t, factor, work, work->delta[0]);
+    if (gradient) propagate(net, n, work, gradient);
     return loss;
 }
 
@@ -210,6 +243,46 @@ void ct_net_predict(const ct_net *net, const double *x, double *y)
     const double *mean = net->mean + net->width[0], *deviation = net->deviation + net->width[0];
     for (int32_t j = 0; j < ct_net_outputs(net); j++) y[j] = mean[j] + deviation[j] * work.a[net->layers][j];
 }
+
+/* ---- Of many, in batches that fit on the stack ------------------------------------------------ */
+
+static int64_t batch_in(const ct_net *net) { return CT_MAX(1, ROOM / ct__net_place(net, 1, NULL, NULL)); }
+
+void ct_net_predict_all(const ct_net *net, int64_t count, const double *x, double *y)
+{
+    const int32_t in = net->width[0], out = ct_net_outputs(net);
+    const double *mean = net->mean + in, *deviation = net->deviation + in;
+    double        room[ROOM];
+    ct__net_work  work;
+    for (int64_t from = 0, n; from < count; from += n) {
+        n = CT_MIN(batch_in(net), count - from);
+        ct__net_place(net, n, room, &work);
+        ct__net_gather(net, n, NULL, x + from * in, &work);
+        ct__net_forward(net, n, &work);
+        for (int64_t i = 0; i < n; i++)
+            for (int32_t j = 0; j < out; j++)
+                y[(from + i) * out + j] = mean[j] + deviation[j] * work.a[net->layers][j * n + i];
+    }
+}
+
+void ct_net_backward(const ct_net *net, int64_t count, const double *x, const double *dy, double *gradient)
+{
+    const int32_t in = net->width[0], out = ct_net_outputs(net);
+    const double *deviation = net->deviation + in;
+    double        room[ROOM];
+    ct__net_work  work;
+    for (int64_t from = 0, n; from < count; from += n) {
+        n = CT_MIN(batch_in(net), count - from);
+        ct__net_place(net, n, room, &work);
+        ct__net_gather(net, n, NULL, x + from * in, &work);
+        ct__net_forward(net, n, &work);
+        for (int32_t j = 0; j < out; j++)
+            for (int64_t i = 0; i < n; i++) work.delta[0][j * n + i] = deviation[j] * dy[(from + i) * out + j];
+        propagate(net, n, &work, gradient);
+    }
+}
+
+/* ---- Of one example at a time, for checks ------------------------------------------------------ */
 
 double ct_net_loss(const ct_net *net, int64_t count, const double *x, const double *t, double *gradient)
 {

@@ -28,6 +28,12 @@ int64_t ct__net_place(const ct_net *net, int64_t n, double *room, ct__net_work *
 /* Offset of layer k's W in the values; its b is width[k + 1] x width[k] further. */
 int64_t ct__net_offset(const ct_net *net, int k);
 
+/* Weights of the last layer. */
+static inline int64_t ct__net_last(const ct_net *net)
+{
+    return net->weights - ct__net_offset(net, net->layers - 1);
+}
+
 /* Columns 0 .. n-1 of work->a[0] <- scaled examples `order`[0 .. n-1] of x (NULL: 0 .. n-1). */
 void ct__net_gather(const ct_net *net, int64_t n, const int64_t *order, const double *x, const ct__net_work *work);
 /* All activations from the scaled inputs. The outputs are scaled. */

@@ -48,10 +48,8 @@ typedef struct {
     ct_err                *err;
 } maker;
 
-static ct_status check(const ct_push_options *o, int pool, ct_err *err)
+static ct_status check_choice(const ct_push_options *o, int pool, ct_err *err)
 {
-    CT_TRY(ct__push_check(o, pool, err));
-    CT_TRY(ct__push_check_windows(o, err));
     if (pool > 1)
         return ct_fail(err, CT_E_ARGUMENT, "sequences are drawn from pool 0 (training) or 1 (test), not from pool %d",
                        pool);
@@ -61,9 +59,15 @@ static ct_status check(const ct_push_options *o, int pool, ct_err *err)
     if (o->pool < o->episodes)
         return ct_fail(err, CT_E_ARGUMENT, "a sequence of %d different episodes cannot be drawn from a pool of %d",
                        o->episodes, o->pool);
-    if ((int64_t)o->episodes * o->steps > INT32_MAX / 2)
-        return ct_fail(err, CT_E_LIMIT, "%d episodes of %d steps are more than a graph can hold", o->episodes,
-                       o->steps);
+    return CT_OK;
+}
+
+static ct_status check(const ct_push_options *o, int pool, int pushes, ct_err *err)
+{
+    CT_TRY(ct__push_check(o, pool, err));
+    CT_TRY(ct__push_check_windows(o, err));
+    if ((int64_t)pushes * o->steps > INT32_MAX / 2)
+        return ct_fail(err, CT_E_LIMIT, "%d episodes of %d steps are more than a graph can hold", pushes, o->steps);
     if (!(o->tactile_sigma > 0) || isinf(o->tactile_sigma))
         return ct_fail(err, CT_E_ARGUMENT, "tactile_sigma is %g rad; it must be positive and finite", o->tactile_sigma);
     if (!(o->prior_sigma > 0) || isinf(o->prior_sigma))
@@ -121,7 +125,8 @@ static ct_status add_turns(maker *m, const ct_push_episode *episode, int32_t beg
     for (int i = k - m->o->window; i >= 0 && i > k - m->o->window - m->o->windows; i--) {
         const double *before = episode->image + (int64_t)i * CT_PUSH_PIXELS,
                      *after = episode->image + (int64_t)k * CT_PUSH_PIXELS;
-        const double turn = m->tactile ? m->tactile(m->user, before, after)
+        double       multiplier = 1;
+        const double turn = m->tactile ? m->tactile(m->user, before, after, &multiplier)
                                        : ct_push_relative_yaw(episode, i, k) +
                                              m->o->tactile_sigma * ct_rng_normal(&m->turn);
         const double  z[2] = {cos(turn), sin(turn)};
@@ -131,6 +136,8 @@ static ct_status add_turns(maker *m, const ct_push_episode *episode, int32_t beg
                            "the tactile sensor gives %g for steps %d and %d; a yaw must be finite", turn,
                            (int)(begin + i), (int)(begin + k));
         CT_TRY(ct_graph_add_factor(m->seq->graph, &ct_tactile_yaw, var, z, NULL, m->model[TAC], m->err));
+        if (multiplier != 1)
+            CT_TRY(ct_graph_set_multiplier(m->seq->graph, ct_graph_factors(m->seq->graph) - 1, multiplier, m->err));
     }
     return CT_OK;
 }
@@ -186,24 +193,19 @@ static void choose(const ct_push_options *o, int pool, uint64_t sequence, int32_
     }
 }
 
-static ct_status add_episodes(maker *m, int pool, const int32_t *number)
+static ct_status add_pushes(maker *m, int pushes, const ct_push_episode *const push[])
 {
-    for (int i = 0; i < m->o->episodes; i++) {
-        const int32_t   begin = i * m->o->steps;
-        ct_push_episode episode;
-        CT_TRY(ct_simulate_push_episode(m->o, pool, (uint64_t)number[i], &episode, m->err));
-        chain(m, &episode, begin);
-        ct_status status = CT_OK;
-        for (int k = 0; k < m->o->steps && status == CT_OK; k++) status = add_step(m, &episode, begin, k);
-        ct_push_episode_free(&episode);
-        CT_TRY(status);
+    for (int i = 0; i < pushes; i++) {
+        const int32_t begin = i * m->o->steps;
+        chain(m, push[i], begin);
+        for (int k = 0; k < m->o->steps; k++) CT_TRY(add_step(m, push[i], begin, k));
     }
     return CT_OK;
 }
 
-static ct_status fill(maker *m, int pool, uint64_t sequence, ct_noise *noise, int32_t *number)
+static ct_status fill(maker *m, uint64_t sequence, int pushes, const ct_push_episode *const push[], ct_noise *noise)
 {
-    const int32_t poses = 2 * m->o->episodes * m->o->steps;
+    const int32_t poses = 2 * pushes * m->o->steps;
     ct_sequence  *seq = m->seq;
     ct_shape     *shape;
     double        area, radius;
@@ -212,30 +214,71 @@ static ct_status fill(maker *m, int pool, uint64_t sequence, ct_noise *noise, in
     seq->name = ct__strdup(name);
     seq->truth = ct__zalloc((int64_t)poses * 4, sizeof *seq->truth);
     seq->known = ct__zalloc(poses, sizeof *seq->known);
-    if (!seq->name || !seq->truth || !seq->known || !number) return ct__no_memory(m->err, "poses", poses);
+    if (!seq->name || !seq->truth || !seq->known) return ct__no_memory(m->err, "poses", poses);
     CT_TRY(ct__push_shape(m->o->object, &shape, m->err));
     m->shape = shape;
     CT_TRY(ct_sequence_add_shape(seq, ct_shape_kind_name(m->o->object), shape, m->err));
     ct_shape_moments(shape, &area, &radius, NULL);
     m->c2 = isnan(m->o->c2) ? radius * radius : m->o->c2;
     CT_TRY(make_models(m, noise));
-    choose(m->o, pool, sequence, number);
-    return add_episodes(m, pool, number);
+    return add_pushes(m, pushes, push);
+}
+
+ct_status ct_simulate_push_sequence(const ct_push_options *options, int pool, uint64_t sequence, int pushes,
+                                    const ct_push_episode *const push[], ct_tactile_fn tactile, void *user,
+                                    ct_noise *noise, ct_sequence **out, ct_err *err)
+{
+    *out = NULL;
+    CT_TRY(check(options, pool, pushes, err));
+    if (pushes < 1) return ct_fail(err, CT_E_ARGUMENT, "a pushing sequence needs at least 1 push, found %d", pushes);
+    for (int i = 0; i < pushes; i++)
+        if (push[i]->steps != options->steps)
+            return ct_fail(err, CT_E_ARGUMENT, "push %d has %d steps, the options say %d", i, push[i]->steps,
+                           options->steps);
+    maker m = {.o = options, .tactile = tactile, .user = user, .err = err};
+    m.prior = ct__push_stream(options, CT__PUSH_PRIOR, pool, sequence);
+    m.turn = ct__push_stream(options, CT__PUSH_TACTILE, pool, sequence);
+    CT_TRY(ct_sequence_new(NULL, &m.seq, err));
+    const ct_status status = fill(&m, sequence, pushes, push, noise);
+    if (status == CT_OK) *out = m.seq;
+    else ct_sequence_free(m.seq);
+    return status;
+}
+
+ct_status ct_push_choose(const ct_push_options *options, int pool, uint64_t sequence, int32_t number[], ct_err *err)
+{
+    CT_TRY(check(options, pool, options->episodes, err));
+    CT_TRY(check_choice(options, pool, err));
+    int32_t *all = ct__zalloc(options->pool, sizeof *all);
+    if (!all) return ct__no_memory(err, "pushes", options->pool);
+    choose(options, pool, sequence, all);
+    memcpy(number, all, (size_t)options->episodes * sizeof *number);
+    free(all);
+    return CT_OK;
 }
 
 ct_status ct_simulate_push(const ct_push_options *options, int pool, uint64_t sequence, ct_tactile_fn tactile,
                            void *user, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
+    const int n = CT_MAX(1, options->episodes);
     *out = NULL;
-    CT_TRY(check(options, pool, err));
-    maker m = {.o = options, .tactile = tactile, .user = user, .err = err};
-    m.prior = ct__push_stream(options, CT__PUSH_PRIOR, pool, sequence);
-    m.turn = ct__push_stream(options, CT__PUSH_TACTILE, pool, sequence);
-    CT_TRY(ct_sequence_new(NULL, &m.seq, err));
-    int32_t        *number = ct__zalloc(options->pool, sizeof *number);
-    const ct_status status = fill(&m, pool, sequence, noise, number);
+    CT_TRY(check(options, pool, options->episodes, err));
+    CT_TRY(check_choice(options, pool, err));
+    int32_t                *number = ct__zalloc(n, sizeof *number);
+    ct_push_episode        *episode = ct__zalloc(n, sizeof *episode);
+    const ct_push_episode **push = ct__zalloc(n, sizeof *push);
+    int                     made = 0;
+    ct_status status = number && episode && push ? CT_OK : ct__no_memory(err, "pushes", n);
+    if (status == CT_OK) status = ct_push_choose(options, pool, sequence, number, err);
+    for (; status == CT_OK && made < n; made += status == CT_OK) {
+        push[made] = &episode[made];
+        status = ct_simulate_push_episode(options, pool, (uint64_t)number[made], &episode[made], err);
+    }
+    if (status == CT_OK)
+        status = ct_simulate_push_sequence(options, pool, sequence, n, push, tactile, user, noise, out, err);
+    for (int i = 0; i < made; i++) ct_push_episode_free(&episode[i]);
     free(number);
-    if (status == CT_OK) *out = m.seq;
-    else ct_sequence_free(m.seq);
+    free(episode);
+    free(push);
     return status;
 }

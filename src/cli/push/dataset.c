@@ -39,12 +39,12 @@ ct_status push_train(const ct_push_options *options, int episodes, ct_net **net,
 
 ct_status push_check_net(const ct_net *net, const char *path, ct_err *err)
 {
-    if (ct_net_inputs(net) == 2 * CT_PUSH_PIXELS && ct_net_outputs(net) == 1) return CT_OK;
+    const int32_t in = ct_net_inputs(net), out = ct_net_outputs(net);
+    if (in == 2 * CT_PUSH_PIXELS && (out == 1 || out == 2)) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT,
-                   "%s: a tactile network takes two images of %d x %d pixels, %d inputs, and answers with 1 turn; this "
-                   "one has %d inputs and %d outputs",
-                   path, CT_PUSH_IMAGE_ROWS, CT_PUSH_IMAGE_COLUMNS, 2 * CT_PUSH_PIXELS, ct_net_inputs(net),
-                   ct_net_outputs(net));
+                   "%s: a tactile network takes two images of %d x %d pixels, %d inputs, and answers with 1 turn (or a "
+                   "turn and the multiplier of its covariance); this one has %d inputs and %d outputs",
+                   path, CT_PUSH_IMAGE_ROWS, CT_PUSH_IMAGE_COLUMNS, 2 * CT_PUSH_PIXELS, in, out);
 }
 
 static ct_status simulate_sequences(const cli_io *io, const ct_push_options *options, const ct_net *net, int train,
@@ -66,8 +66,7 @@ static ct_status simulate_sequences(const cli_io *io, const ct_push_options *opt
     return CT_OK;
 }
 
-/* Which models are learned, and their units. */
-static void define_groups(ct_dataset *d)
+void push_define_groups(ct_dataset *d)
 {
     d->group = cli_alloc(ct_noise_count(d->noise), sizeof *d->group);
     for (int32_t i = 0; i < ct_noise_count(d->noise); i++) {
@@ -87,7 +86,7 @@ ct_status push_dataset(const cli_io *io, const ct_push_options *options, const c
     ct_status status = ct_dataset_new(&d, err);
     if (status == CT_OK) status = simulate_sequences(io, options, net, train, test, d, err);
     if (status == CT_OK) {
-        define_groups(d);
+        push_define_groups(d);
         for (int32_t i = 0; i < d->trains + d->tests; i++)
             ct_graph_name_rows((i < d->trains ? d->train[i] : d->test[i - d->trains])->graph, d->noise);
         *out = d;

@@ -29,26 +29,43 @@ static int find_object(const char *name)
 static int find_surface(const char *name) { return !strcmp(name, "leo") ? 0 : !strcmp(name, "even") ? 1 : -1; }
 static int find_start(const char *name) { return !strcmp(name, "far") ? 0 : !strcmp(name, "unit") ? 1 : -1; }
 
+static int find_training(const char *name)
+{
+    return !strcmp(name, "weights") ? PUSH_WEIGHTS : !strcmp(name, "covariance") ? PUSH_COVARIANCE : -1;
+}
+
 typedef struct {
     const char     *world, *out, *weights, *picture, *images;
     int             object, tactile, surface, start, train, test, network_episodes, episodes, steps;
+    int             end_to_end, epochs, jobs, unconditional;
     uint64_t        seed;
     ct_push_options push;
     ct_net         *net;
     ct_net_result   trained; /* epochs 0: not trained here */
+    ct_observation_result through; /* the estimator, likewise */
 } push_request;
 
 /* ---- doing it ---- */
 
 static ct_status load_network(const cli_io *io, push_request *q, ct_err *err)
 {
+    ct_status status;
     if (q->tactile == ORACLE) return CT_OK;
-    if (!q->weights) {
+    if (q->weights) {
+        status = ct_net_read(q->weights, &q->net, err);
+        if (status == CT_OK) status = push_check_net(q->net, q->weights, err);
+    } else {
         cli_status_show(io, "training a tactile network on %d episodes", q->network_episodes);
-        return push_train(&q->push, q->network_episodes, &q->net, &q->trained, err);
+        status = push_train(&q->push, q->network_episodes, &q->net, &q->trained, err);
     }
-    const ct_status status = ct_net_read(q->weights, &q->net, err);
-    return status == CT_OK ? push_check_net(q->net, q->weights, err) : status;
+    if (status != CT_OK || q->end_to_end == PUSH_SURROGATE) return status;
+    push_end_to_end how = push_end_to_end_defaults((push_training)q->end_to_end);
+    how.pushes = q->network_episodes;
+    how.heldout = q->train;
+    how.jobs = q->jobs;
+    if (q->epochs) how.how.epochs = q->epochs;
+    how.how.keep = !q->unconditional;
+    return push_train_end_to_end(io, &q->push, &how, &q->net, &q->through, err);
 }
 
 static ct_status start_at_one(const push_request *q, ct_dataset *d, ct_err *err)
@@ -103,6 +120,44 @@ static void at_truth(const ct_dataset *d, int32_t model, int dim, double rms[CT_
     for (int k = 0; k < dim; k++) rms[k] = count ? sqrt(rms[k] / (double)count) : NAN;
 }
 
+static void print_end_to_end(const push_request *q)
+{
+    const ct_observation_result *r = &q->through;
+    cli_row("end to end",
+            "%s trained through the estimator for %d epochs (best: %d, %d steps left out); loss of training sequences "
+            "%.4g -> %.4g",
+            q->end_to_end == PUSH_COVARIANCE ? "weights and covariance" : "weights", r->epochs, r->best, r->failed,
+            r->train_start, r->train_best);
+    cli_row("",
+            "on the dataset's training sequences, held out: loss %.4g -> %.4g, ratio %.3f +- %.3f, position x %.3f, "
+            "rotation x %.3f",
+            r->heldout_start, r->heldout_best, exp(r->log_ratio), exp(r->log_ratio) * r->log_ratio_error,
+            r->translation_ratio, r->rotation_ratio);
+    if (!r->chosen) cli_row("", "the network as it was stays: %s", ct_choice_meaning(r->verdict));
+}
+
+static json_t *json_end_to_end(const push_request *q)
+{
+    const ct_observation_result *r = &q->through;
+    json_t                      *o = cli_object();
+    cli_put(o, "trained", cli_text(q->end_to_end == PUSH_COVARIANCE ? "covariance" : "weights"));
+    cli_put(o, "chosen", json_boolean(r->chosen));
+    cli_put(o, "verdict", cli_text(ct_choice_name(r->verdict)));
+    cli_put(o, "epochs", cli_integer(r->epochs));
+    cli_put(o, "best", cli_integer(r->best));
+    cli_put(o, "steps", cli_integer(r->steps));
+    cli_put(o, "failed", cli_integer(r->failed));
+    cli_put(o, "loss_start", cli_number(r->train_start));
+    cli_put(o, "loss", cli_number(r->train_best));
+    cli_put(o, "loss_heldout_start", cli_number(r->heldout_start));
+    cli_put(o, "loss_heldout", cli_number(r->heldout_best));
+    cli_put(o, "log_ratio", cli_number(r->log_ratio));
+    cli_put(o, "log_ratio_error", cli_number(r->log_ratio_error));
+    cli_put(o, "translation_ratio", cli_number(r->translation_ratio));
+    cli_put(o, "rotation_ratio", cli_number(r->rotation_ratio));
+    return o;
+}
+
 static void print(const push_request *q, const ct_dataset *d)
 {
     cli_row("made",
@@ -113,6 +168,7 @@ static void print(const push_request *q, const ct_dataset *d)
         cli_row("network",
                 "trained on %d other pushes: rms error %.3g rad, %.3g rad held out, after %d epochs",
                 q->network_episodes, sqrt(2 * q->trained.train), sqrt(2 * q->trained.heldout), q->trained.best);
+    if (q->through.epochs) print_end_to_end(q);
     cli_row("at the truth", "rms residuals of each noise model:");
     for (int32_t i = 0; i < d->groups; i++) {
         const ct_noise_model *m = ct_noise_get(d->noise, i);
@@ -151,6 +207,7 @@ static void print_json(const push_request *q, const ct_dataset *d)
     cli_put(o, "steps", cli_integer((int64_t)q->push.episodes * q->push.steps));
     cli_put(o, "seed", cli_integer((int64_t)q->push.seed));
     cli_put(o, "rms_at_truth", rms);
+    if (q->through.epochs) cli_put(o, "end_to_end", json_end_to_end(q));
     cli_print_json(o);
 }
 
@@ -182,8 +239,16 @@ static cli_exit resolve(const cli_io *io, push_request *q)
     if (q->train + q->test < 1) return cli_misuse(io, "--train 0 and --test 0 leave nothing to make");
     if (q->weights && q->tactile == ORACLE)
         return cli_misuse(io, "--weights is for --tactile network; an oracle has none");
-    if (q->network_episodes && (q->weights || q->tactile == ORACLE))
-        return cli_misuse(io, "--network-episodes is for --tactile network without --weights");
+    if (q->network_episodes && (q->tactile == ORACLE || (q->weights && !q->end_to_end)))
+        return cli_misuse(io, "--network-episodes is for --tactile network without --weights, or with --end-to-end");
+    if (q->end_to_end && q->tactile == ORACLE)
+        return cli_misuse(io, "--end-to-end is for --tactile network; an oracle has no weights");
+    if (q->end_to_end && q->train < 2)
+        return cli_misuse(io, "--end-to-end holds out the training sequences: --train 2 or more, found %d", q->train);
+    if (q->end_to_end && q->network_episodes == 1)
+        return cli_misuse(io, "--end-to-end trains on some pushes and stops by others: --network-episodes 2 or more");
+    if (!q->end_to_end && (q->epochs || q->unconditional))
+        return cli_misuse(io, "%s is for --end-to-end", q->epochs ? "--epochs" : "--unconditional");
     if (!q->network_episodes) q->network_episodes = PUSH_TRAINING_EPISODES;
     q->push = ct_push_defaults((ct_shape_kind)q->object);
     q->push.seed = q->seed;
@@ -221,6 +286,14 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_INTEGER("network-episodes", "N", 1, 1000, AT(network_episodes),
                     "pushes that the network is trained on (4)"),
     CLI_ROW_ALIAS("lessons", "network-episodes"),
+    CLI_ROW_CHOICE("end-to-end", "weights|covariance", find_training, AT(end_to_end),
+                   "train the network further through the estimator, by the error of its estimates on these pushes: "
+                   "its weights, or also an output for the covariance of each measurement. The dataset's training "
+                   "sequences are held out; the network stays as it is where they show no gain"),
+    CLI_ROW_INTEGER("epochs", "N", 1, 100000, AT(epochs), "of --end-to-end, at most (60)"),
+    CLI_ROW_FLAG("unconditional", AT(unconditional),
+                 "keep the network that --end-to-end has trained also where held-out sequences show no gain"),
+    CLI_ROW_INTEGER("jobs", "N", 1, 1024, AT(jobs), "threads of --end-to-end; the result does not depend on it (1)"),
     CLI_ROW_HEADING("Output"),
     CLI_ROW_TEXT("picture", "FILE.svg", AT(picture),
                  "draw the first test sequence (without one, the first training sequence)"),
@@ -231,7 +304,7 @@ static const cli_option OPTIONS[] = {
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
 {
-    push_request q = {.object = CT_SHAPE_ELLIPSE, .train = 5, .test = 10, .seed = 1};
+    push_request q = {.object = CT_SHAPE_ELLIPSE, .train = 5, .test = 10, .seed = 1, .jobs = 1};
     cli_io       io;
     cli_exit     code = cli_parse(command, &q, argc, argv, &io, &q.world);
     if (code == CLI_GO) code = resolve(&io, &q);
