@@ -325,6 +325,8 @@ static void test_a_tuning_is_sent_to_ranks_that_do_not_see_it(void)
     snprintf(log, sizeof log, "%s/../read-log.txt", t.root);
     write_file(log, "1 2 3\n");
     write_file(t.config, "q = 1\n");
+    snprintf(path, sizeof path, "%s/loop", t.root); /* a folder that leads to itself */
+    CHECK(symlink("..", path) == 0);
     snprintf(path, sizeof path, "%s/tune.yaml", t.root);
     FILE *file = fopen(path, "w");
     CHECK(file != NULL);
@@ -353,6 +355,9 @@ static void test_a_tuning_is_sent_to_ranks_that_do_not_see_it(void)
         }
         snprintf(path, sizeof path, "%s%s/tune.yaml", r[2].folder, t.root);
         CHECK(exists(path) && !exists(r[1].folder));
+        snprintf(path, sizeof path, "%s%s/loop", r[2].folder, t.root);
+        CHECK(!exists(path));
+        snprintf(path, sizeof path, "%s/tune.yaml", t.root);
         close_board(&b);
     }
 }

@@ -47,14 +47,44 @@ static void free_list(list *l)
 
 static void add_item(list *l, const char *path, const struct stat *entry)
 {
-    for (int64_t i = 0; i < l->count; i++)
-        if (!strcmp(l->item[i].path, path)) return;
     l->status = ct__grow(&l->item, &l->capacity, l->count + 1, sizeof *l->item, "files", l->err);
     char *copy = l->status == CT_OK ? ct__strdup(path) : NULL;
     if (l->status == CT_OK && !copy) l->status = ct__no_memory(l->err, "file names", 1);
     if (l->status != CT_OK) return;
     l->item[l->count++] = (item){copy, entry->st_size, entry->st_mode & 0777};
-    l->bytes += entry->st_size;
+}
+
+static int by_path(const void *a, const void *b) { return strcmp(((const item *)a)->path, ((const item *)b)->path); }
+
+/* Each file once, in the order of paths; the sum of their bytes. */
+static void sort_items(list *l)
+{
+    int64_t kept = 0;
+    if (l->count) qsort(l->item, (size_t)l->count, sizeof *l->item, by_path);
+    for (int64_t i = 0; i < l->count; i++) {
+        if (kept && !strcmp(l->item[kept - 1].path, l->item[i].path)) {
+            free(l->item[i].path);
+            continue;
+        }
+        l->item[kept++] = l->item[i];
+        l->bytes += l->item[i].size;
+    }
+    l->count = kept;
+}
+
+/* A link to a folder above it: what it leads to has no end. */
+static int is_loop(const char *path)
+{
+    struct stat entry;
+    char        to[PATH_MAX], from[PATH_MAX];
+    if (lstat(path, &entry) || !S_ISLNK(entry.st_mode) || !realpath(path, to)) return 0;
+    snprintf(from, sizeof from, "%s", path);
+    *strrchr(from, '/') = 0;
+    char        *folder = realpath(from[0] ? from : "/", NULL);
+    const size_t size = strlen(to);
+    const int    above = folder && !strncmp(folder, to, size) && (!folder[size] || folder[size] == '/' || size == 1);
+    free(folder);
+    return above;
 }
 
 /* Hidden files, what Python keeps, and folders of runs are nothing that a run reads. */
@@ -62,7 +92,7 @@ static int is_left_out(const char *path, const char *name)
 {
     char inside[PATH_MAX];
     snprintf(inside, sizeof inside, "%s/runs.journal", path);
-    return name[0] == '.' || !strcmp(name, "__pycache__") || access(inside, F_OK) == 0;
+    return name[0] == '.' || !strcmp(name, "__pycache__") || access(inside, F_OK) == 0 || is_loop(path);
 }
 
 static void add_tree(list *l, const char *path, int depth)
@@ -119,6 +149,7 @@ static ct_status make_list(list *l)
         for (int32_t k = 0; k < t->log[i].files; k++) add_path(l, t->log[i].file_path[k]);
         add_path(l, t->log[i].truth);
     }
+    sort_items(l);
     if (l->status == CT_OK && l->bytes > SEND_MOST)
         l->status = ct_fail(l->err, CT_E_LIMIT,
                             "%s: its folder and logs have %.1f GB, too much to be sent to ranks that do not see them; "
