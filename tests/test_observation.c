@@ -117,7 +117,7 @@ static void test_a_backward_pass_is_the_gradient_and_many_are_as_one(void)
 
 /* ---- Pushes ----------------------------------------------------------------------------------- */
 
-#define SEQUENCES 8
+#define SEQUENCES 9
 
 typedef struct {
     ct_push_options o;
@@ -242,7 +242,7 @@ static void test_so_it_is_with_a_covariance_and_a_robust_kernel(void)
 static ct_observation_options quickly(void)
 {
     ct_observation_options o = ct_observation_defaults();
-    o.epochs = 25;
+    o.epochs = 30;
     o.batch = 4;
     o.rate = 1e-2;
     return o;
@@ -268,12 +268,12 @@ static double loss_of(touch *t)
     return loss;
 }
 
-/* A network that says half of the turn, and a constant more: the last layer spoilt. */
+/* A network that says half of the turn, and a constant more that is twice as large: the last layer spoilt. */
 static void spoil(ct_net *net)
 {
     double *w = ct_net_values(net) + ct_net_weights(net) - 5;
     for (int i = 0; i < 4; i++) w[i] *= 0.5;
-    w[4] += 0.5;
+    w[4] += 2;
 }
 
 static void test_training_mends_a_spoilt_network(void)
@@ -282,15 +282,16 @@ static void test_training_mends_a_spoilt_network(void)
     ct_observation_options o = quickly();
     ct_observation_result  r;
     const double           good = loss_of(&t);
+    o.rate = 4e-2; /* far to go */
     spoil(t.net);
     const double bad = loss_of(&t);
-    CHECK(bad > 1.5 * good);
-    const ct_observation_data data = observed(&t, 3, 1, 4);
+    CHECK(bad > 4 * good);
+    const ct_observation_data data = observed(&t, 3, 1, 5);
     CHECK_OK(ct_observation_learn(&data, t.theta, NULL, &o, t.noise, t.net, &r, &t.err), t.err);
     CHECK(r.chosen && r.verdict == CT_CHOICE_CHOSEN && r.best > 0 && r.epochs >= r.best && r.failed == 0);
-    CHECK(r.train_best < 0.7 * r.train_start && r.log_ratio < -0.2);
+    CHECK(r.train_best < 0.5 * r.train_start && r.log_ratio < -0.5 && r.log_ratio + 2 * r.log_ratio_error < 0);
     const double mended = loss_of(&t);
-    CHECK(mended < 0.7 * bad);
+    CHECK(mended < 0.5 * bad);
     /* measurements in the graphs are those of the answer */
     double y;
     ct_net_predict(t.net, t.of[5].input, &y);

@@ -57,7 +57,7 @@ typedef struct {
     double   hidden;    /* rate of the layers before it, relative to this; 0: they stay as they are       */
     double   prior;     /* weight nu of nu/2 |w - w0|^2 beside L / L0: towards the start                  */
     int      variances; /* 1: the variances that theta learns move too                                    */
-    int      keep;      /* 1: the start stays unless held-out sequences tell the trained network from it;
+    int      keep;      /* 1: the start stays unless it is beaten on held-out sequences by two standard errors;
                            0: the best epoch is the answer                                                */
     uint64_t seed;      /* of the order of sequences                                                      */
     ct_inference deployment; /* how held-out sequences are estimated for the choice                       */

@@ -5,9 +5,9 @@
  * L is the mean loss of a batch of sequences, L0 that of all training sequences at the start, p log variances, w the
  * weights. Adam (Kingma and Ba 2015) as in net_train.c. After each epoch the stopping sequences are estimated in batch
  * from the truth; the epoch with the least geometric mean of loss ratios is the candidate. The candidate and the start
- * are then compared on held-out sequences, which had no part so far and are estimated as in deployment, by the rules of
- * candidates.c: the start stays unless it is beaten by more than a standard error, in the loss, and neither positions
- * nor rotations get worse.
+ * are then compared on held-out sequences, which had no part so far and are estimated as in deployment: the start stays
+ * unless it is beaten by more than two standard errors and two percent of the loss, and neither positions nor rotations
+ * get worse by one.
  *
  * Inner solves start from the truth in every evaluation: results do not depend on the order of steps before. */
 #include "observation/observation.h"
@@ -18,6 +18,11 @@
 #define B2         0.999
 #define EPS        1e-8
 #define VARIANCES  3.0 /* rate of log variances over that of weights: they are of order 1, weights of order 0.1 */
+
+#define ERRORS     2.0  /* standard errors by which the start must be beaten: a network has many weights to fit with */
+#define LEAST_GAIN 0.02 /* of log losses: chance makes gains of a percent                                          */
+#define LEAST_LOSS 0.03 /* of log errors: below it they are not worse                                              */
+#define UNITS      3    /* recordings, or sequences of one, that the trained network has to prove itself on         */
 
 enum { TRAINED, START, CANDIDATES };
 
@@ -219,12 +224,30 @@ static double mean_loss(const ct__scores *s, int candidate)
     return sum;
 }
 
+static int is_worse(const ct__scores *s, ct__metric metric)
+{
+    const ct__paired d = ct__compare(s, TRAINED, START, metric);
+    return d.mean > LEAST_LOSS && !(d.mean <= d.error);
+}
+
+static ct_choice judge(const ct__scores *s)
+{
+    const ct__paired d = ct__compare(s, TRAINED, START, CT_METRIC_LOSS);
+    const double     error = ct__standard_errors(d.units) * d.error;
+    if (d.units < UNITS) return CT_CHOICE_NOT_BETTER;
+    if (d.mean > error && d.mean > LEAST_GAIN) return CT_CHOICE_WORSE;
+    if (!(d.mean < -LEAST_GAIN && d.mean < -ERRORS * error)) return CT_CHOICE_NOT_BETTER;
+    if (ct__count_failed(s, TRAINED) > ct__count_failed(s, START)) return CT_CHOICE_FAILS;
+    if (is_worse(s, CT_METRIC_TRANSLATION)) return CT_CHOICE_TRANSLATION;
+    if (is_worse(s, CT_METRIC_ROTATION)) return CT_CHOICE_ROTATION;
+    return CT_CHOICE_CHOSEN;
+}
+
 static ct_status choose(trainer *t)
 {
     ct_observation_result *r = t->result;
     ct_inference           deployment = t->o->deployment;
     ct__scores             s = {0};
-    ct_choice              verdict[CANDIDATES];
     ct_evaluation         *seen = ct__zalloc(t->held.count, sizeof *seen);
     ct_status              status = seen ? CT_OK : ct__no_memory(t->err, "sequences", t->held.count);
     if (status == CT_OK) status = ct__outer_deployment(t->held.outer, &deployment, t->err);
@@ -233,15 +256,14 @@ static ct_status choose(trainer *t)
     if (status == CT_OK) status = score(t, t->best, &deployment, seen, &s, TRAINED);
     if (status == CT_OK) {
         const ct__paired loss = ct__compare(&s, TRAINED, START, CT_METRIC_LOSS);
-        const int        winner = ct__choose_candidate(&s, TRAINED, START, 1, verdict);
         r->heldout_start = mean_loss(&s, START);
         r->heldout_best = mean_loss(&s, TRAINED);
         r->log_ratio = loss.mean;
         r->log_ratio_error = loss.error;
         r->translation_ratio = exp(ct__compare(&s, TRAINED, START, CT_METRIC_TRANSLATION).mean);
         r->rotation_ratio = exp(ct__compare(&s, TRAINED, START, CT_METRIC_ROTATION).mean);
-        r->verdict = winner == TRAINED ? CT_CHOICE_CHOSEN : verdict[TRAINED];
-        r->chosen = r->best > 0 && (winner == TRAINED || !t->o->keep);
+        r->verdict = judge(&s);
+        r->chosen = r->best > 0 && (r->verdict == CT_CHOICE_CHOSEN || !t->o->keep);
     }
     ct__scores_free(&s);
     free(seen);
