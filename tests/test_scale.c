@@ -7,9 +7,13 @@
 
 static double log_determinant(const ct__inner_problem *inner, const ct_noise *noise)
 {
-    ct_err err = {0};
-    CHECK_OK(ct_solver_linearise(inner->solver, noise, inner->x, &err), err);
-    return ct_sparse_log_determinant(inner->solver->system);
+    ct_err     err = {0};
+    ct_solver *solver = NULL;
+    CHECK_OK(ct_solver_new(inner->seq->graph, NULL, &solver, &err), err);
+    CHECK_OK(ct_solver_linearise(solver, noise, inner->x, &err), err);
+    const double value = ct_sparse_log_determinant(solver->system);
+    ct_solver_free(solver);
+    return value;
 }
 
 /* log det H at fixed values, H = sum of A'A, changes with the log of a row's information by that row's leverage. */
@@ -46,7 +50,7 @@ static void check_fit(lesson *l, int slopes)
     double *p = calloc((size_t)ct_theta_count(l->theta), sizeof *p), leverage = 0, scalars = 0;
     ct_theta_get(l->theta, l->noise, p);
     CHECK_OK(ct_outer_evaluate(l->outer, p, NULL, &value, &l->err), l->err);
-    for (int i = 0; i < l->runs; i++) scalars += l->outer->inner[i].solver->scalars;
+    for (int i = 0; i < l->runs; i++) scalars += l->outer->inner[i].scalars;
     for (int32_t g = 0; g < ct_noise_count(l->noise); g++) {
         for (int i = 0; i < CT_NOISE_DIM_MAX; i++) leverage += fit[g].leverage[i];
         if (slopes && l->outer->inner[0].fit[g].factors > 0) check_leverage(l, g);

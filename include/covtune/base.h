@@ -96,6 +96,13 @@ double ct_median(int64_t count, double value[]);
 /* Monotonic clock in seconds. */
 double ct_now_s(void);
 
+/* Processor time of the process, and of the calling thread outside of sections that threads share: what remains however
+ * many threads there are. COVTUNE_TIMES=1 has the program print it. */
+typedef struct {
+    double all_s, serial_s;
+} ct_work_times;
+ct_work_times ct_work_times_so_far(void);
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* Replaces a file atomically: the bytes are written to a new file in its folder, synced, and renamed. Through a

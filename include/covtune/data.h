@@ -37,6 +37,7 @@ typedef struct {
     char     **shape_name;
     /* models beside the built-in ones that its files may name, borrowed; or NULL                                     */
     const ct_factor_registry *models;
+    void      *entry;      /* private: of the cache, if it is of a dataset that was read with a limit of memory  */
 } ct_sequence;
 
 /* X(constant, name, ending, description) */
@@ -77,6 +78,10 @@ typedef struct {
     const ct_push_csv_options *push; /* for recorded pushes, borrowed; NULL: the defaults */
     /* models that files of covtune's own format may name beside the built-in ones; sequences borrow it; or NULL */
     const ct_factor_registry *models;
+    /* Of ct_dataset_read_with. memory: bytes that the process may take, about; 0: no limit. Sequences are then in a
+     * cache: ct_sequence_acquire. jobs: threads that read; 0: one. The number changes no bit. */
+    int64_t memory;
+    int     jobs;
 } ct_read_options;
 
 ct_read_options ct_read_defaults(void); /* all zero */
@@ -103,6 +108,13 @@ void      ct_sequence_free(ct_sequence *seq);
 ct_status ct_sequence_set_truth(ct_sequence *seq, const double *x, const uint8_t *known, ct_err *err);
 ct_status ct_sequence_set_times(ct_sequence *seq, const double *stamp, ct_err *err);
 ct_status ct_sequence_set_name(ct_sequence *seq, const char *name, const char *recording, ct_err *err);
+/* Sequences of a dataset that was read with a limit of memory: graph, truth and times are in memory between these two
+ * calls only, which nest. Names, counts of the graph (variables, factors, size) and whether there is a truth are known
+ * always. They do nothing for other sequences. Functions that take a list of sequences, or a dataset, call them
+ * themselves where their header says that they stream; all others need acquired sequences. A failure is CT_E_IO or
+ * CT_E_MEMORY. Any thread may call them. */
+ct_status ct_sequence_acquire(const ct_sequence *seq, ct_err *err);
+void      ct_sequence_release(const ct_sequence *seq);
 /* What messages call it: its name, "without a name" if it has none. Never NULL. */
 const char *ct_sequence_label(const ct_sequence *seq);
 /* The recording of a sequence, into buf (always ended, cut if it does not fit); returns buf. It is seq->recording, else
@@ -237,7 +249,17 @@ typedef struct {
     ct_dataset_group *group;
     char             *note;  /* what the readers added or assumed, or NULL   */
     void             *index; /* of group names, private. Groups may be added to a dataset that was read, not renamed */
+    void             *store; /* private: the cache of its sequences; NULL: all are in memory                       */
 } ct_dataset;
+
+/* What the cache of a dataset has done so far. */
+typedef struct {
+    int64_t limit, most;      /* bytes: allowed; counted at most, the program included          */
+    int64_t used, came, left; /* sequences acquired; of them brought from the file; sent there  */
+    double  come_s, leave_s;  /* processor time of that                                         */
+} ct_cache_info;
+/* 0, and *out is zero, if the dataset was read without a limit. */
+int ct_dataset_cache_info(const ct_dataset *dataset, ct_cache_info *out);
 
 typedef enum { CT_DATASET_TRAIN = 1, CT_DATASET_TEST = 2, CT_DATASET_ALL = 3 } ct_dataset_part;
 
@@ -257,6 +279,8 @@ ct_status ct_dataset_read_with(const char *path, ct_dataset_part part, const ct_
  * one by one, the yaml last. */
 #define CT_DATASET_BEGINS "# written by covtune" /* first line of a dataset.yaml that a program may replace */
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err);
+/* The same in another format that holds truth: CT_FORMAT_COVTUNE or CT_FORMAT_BINARY (train/0000.ctbin). */
+ct_status ct_dataset_write_as(const ct_dataset *dataset, const char *folder, ct_format format, ct_err *err);
 /* An empty dataset with an empty table. */
 ct_status ct_dataset_new(ct_dataset **out, ct_err *err);
 /* Add a sequence to CT_DATASET_TRAIN or CT_DATASET_TEST. Its noise indices are those of the dataset's table, which must

@@ -27,10 +27,14 @@
 extern "C" {
 #endif
 
+#define CT_DOCTOR_BRIEF_SEQUENCES 64
+
 typedef struct {
     const ct_recipe *recipe;  /* of the dataset, borrowed; NULL: none, and nothing is imported again */
     const char      *folder;  /* of its files; NULL: the recipe's                                     */
-    int              brief;   /* 1: one pass, no imports: what `learn` runs first                     */
+    /* 1: one pass, no imports, of CT_DOCTOR_BRIEF_SEQUENCES sequences at most, at equal distances: what `learn` runs
+     * first */
+    int              brief;
     double           level;   /* chance of one false finding or more in a dataset without faults: 0.01 */
     int              threads; /* 0: all processors                                                    */
     int (*progress)(void *user, double share, const char *what); /* returns 1 to stop; may be NULL    */

@@ -79,6 +79,9 @@ typedef struct {
     /* 1: truth is neither needed nor used. There is no loss; only CT_LEARN_TRUTHLESS methods learn. */
     int               no_truth;
     const ct_comm    *comm; /* sequences are shared between its ranks; borrowed; NULL: one process */
+    /* called when another sequence of a pass over them is done, by any thread, one call at a time; may be NULL */
+    void (*visited)(void *user, int64_t done, int64_t count);
+    void *user;
 } ct_outer_options;
 
 ct_outer_options ct_outer_defaults(void);

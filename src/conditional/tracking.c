@@ -26,8 +26,9 @@ ct_status ct__outer_watch_weights(ct_outer *o, ct_err *err)
         o->weight_of[g] = f && o->slot[g] >= 0 ? o->weights : -1;
         if (f && o->slot[g] >= 0) o->weights += f->weights;
     }
+    CT_TRY(ct__outer_need_memory(o, "a function of features", err));
+    o->own = o->keep_layers = 1;
     for (int32_t i = 0; i < o->count; i++) {
-        if (o->inner[i].solver) o->inner[i].solver->keep_layers = 1; /* of a sequence of this process */
         free(o->inner[i].weight_gradient);
         o->inner[i].weight_gradient = ct__zalloc(CT_MAX(1, o->weights), sizeof(double));
         if (!o->inner[i].weight_gradient) return ct__no_memory(err, "weights", o->weights);

@@ -4,6 +4,8 @@
  * sequence is then in both. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
+#include "data/read_ahead.h"
+#include "data/store.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -48,6 +50,7 @@ void ct_dataset_free(ct_dataset *d)
 {
     if (!d) return;
     free_runs(d);
+    ct__store_free(d->store);
     if (d->index) ct__names_free(d->index);
     free(d->index);
     for (int32_t i = 0; i < d->groups; i++) {
@@ -361,48 +364,70 @@ static int is_given(const void *user, const char *model)
     return r->yaml && ct__yaml_numbers_of(r->yaml, model);
 }
 
-static ct_status read_run(reader *r, const char *path, ct_sequence **out)
+/* `ready` was read ahead, or is NULL. */
+static ct_status take_run(reader *r, const char *path, ct_sequence *ready, ct_sequence **out)
 {
     const ct__conflict_policy policy = {is_given, r};
-    const int32_t    before = ct__names_find(&r->paths, path);
-    *out = NULL;
-    if (before >= 0) {
-        *out = r->of_path[before];
-        return CT_OK;
-    }
-    const int64_t n = r->paths.count;
-    CT_TRY(ct__grow(&r->of_path, &r->of_path_capacity, n + 1, sizeof *r->of_path, "sequences", r->err));
-    CT_TRY(ct__names_add(&r->paths, path, r->err));
-    const ct_status status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &policy, r->how, out, r->err);
+    ct_status                 status = CT_OK;
+    *out = ready;
+    if (!ready)
+        status = ct__sequence_read_shared(path, CT_FORMAT_AUTO, r->d->noise, &policy, r->how, out, r->err);
     if (status == CT_E_IO && r->yaml && r->err) { /* a wrong list is more likely than a disk error */
         const ct_err inner = *r->err;
         return ct_fail(r->err, status, "%s (%s names it)", inner.text, r->yaml_path);
     }
     CT_TRY(status);
-    r->of_path[n] = *out;
-    if (r->yaml && ct__yaml_apply_recording(r->yaml, r->folder, path, *out, r->err) != CT_OK) {
-        ct_sequence_free(*out);
-        *out = NULL;
-        return CT_E_MEMORY;
+    if (!ct_graph_variables((*out)->graph))
+        status = ct_fail(r->err, CT_E_PARSE, "%s: there is no variable in it", path);
+    if (status == CT_OK && r->yaml) status = ct__yaml_apply_recording(r->yaml, r->folder, path, *out, r->err);
+    if (status == CT_OK && (*out)->note) take_note(r, path, (*out)->note);
+    if (status == CT_OK) {
+        ct_graph_name_rows((*out)->graph, r->d->noise);
+        if (r->d->store) status = ct__store_add(r->d->store, *out, path, r->err);
     }
-    if ((*out)->note) take_note(r, path, (*out)->note);
+    if (status == CT_OK) return CT_OK;
+    ct_sequence_free(*out);
+    *out = NULL;
+    return status;
+}
+
+static ct_status read_run(reader *r, const char *path, ct_sequence *ready, ct_sequence **out)
+{
+    const int32_t before = ct__names_find(&r->paths, path);
+    const int64_t n = r->paths.count;
+    if (before >= 0) {
+        ct_sequence_free(ready);
+        *out = r->of_path[before];
+        return CT_OK;
+    }
+    ct_status status = ct__grow(&r->of_path, &r->of_path_capacity, n + 1, sizeof *r->of_path, "sequences", r->err);
+    if (status == CT_OK) status = ct__names_add(&r->paths, path, r->err);
+    if (status != CT_OK) {
+        ct_sequence_free(ready);
+        return status;
+    }
+    CT_TRY(take_run(r, path, ready, out));
+    r->of_path[n] = *out;
     return CT_OK;
 }
 
 static ct_status read_runs(reader *r, const ct__paths *from, ct_sequence ***list, int32_t *count)
 {
+    const ct__conflict_policy policy = {is_given, r};
+    ct__read_ahead            ahead = {.noise = r->d->noise, .policy = &policy, .how = r->how, .known = &r->paths};
     if (from->count > INT32_MAX)
         return ct_fail(r->err, CT_E_LIMIT, "%s: more than %d sequences", r->d->path, INT32_MAX);
     if (!from->count) return CT_OK;
     *list = ct__zalloc(from->count, sizeof **list);
     if (!*list) return ct__no_memory(r->err, "sequences", from->count);
-    for (int64_t i = 0; i < from->count; i++) {
-        CT_TRY(read_run(r, from->path[i], &(*list)[i]));
-        ++*count;
-        if (!ct_graph_variables((*list)[i]->graph))
-            return ct_fail(r->err, CT_E_PARSE, "%s: there is no variable in it", from->path[i]);
+    ct_status status = CT_OK;
+    for (int64_t i = 0; status == CT_OK && i < from->count; i++) {
+        ct_sequence *ready = ct__read_ahead_take(&ahead, from->count, (const char *const *)from->path, i);
+        status = read_run(r, from->path[i], ready, &(*list)[i]);
+        if (status == CT_OK) ++*count;
     }
-    return CT_OK;
+    ct__read_ahead_free(&ahead);
+    return status;
 }
 
 /* The message if nothing was found: what was looked for. */
@@ -442,11 +467,15 @@ static ct_status read_all(reader *r, const char *path, int part)
     if (!(part & CT_DATASET_TRAIN)) ct__paths_free(&r->train);
     if (!(part & CT_DATASET_TEST)) ct__paths_free(&r->test);
     if (!r->train.count && !r->test.count) return nothing(r, part);
+    if (r->how && r->how->memory) {
+        ct__store *store;
+        CT_TRY(ct__store_new(r->how->memory, &store, r->err));
+        r->d->store = store;
+    }
     CT_TRY(read_runs(r, &r->train, &r->d->train, &r->d->trains));
     CT_TRY(read_runs(r, &r->test, &r->d->test, &r->d->tests));
     CT_TRY(join_notes(r));
     CT_TRY(note_repairs(r));
-    for (int64_t i = 0; i < r->paths.count; i++) ct_graph_name_rows(r->of_path[i]->graph, r->d->noise);
     if (!r->yaml) return CT_OK;
     CT_TRY(ct__yaml_apply(r->yaml, r->yaml_path, r->d->noise, r->err));
     CT_TRY(declare_biases(r));

@@ -14,16 +14,22 @@ static ct_status make_folder(const char *path, ct_err *err)
     return ct_fail(err, CT_E_IO, "%s: the folder cannot be made: %s", path, strerror(why));
 }
 
-static ct_status write_run(const ct_dataset *d, const ct_sequence *seq, const char *folder, const char *name,
-                           ct_err *err)
+static ct_status write_run(const ct_dataset *d, const ct_sequence *seq, ct_format format, const char *folder,
+                           const char *name, ct_err *err)
 {
     ct_err      inner = {0};
     char        recording[256], *path = ct__path_join(folder, name);
-    ct_sequence named = *seq; /* its recording does not depend on the file's name any more */
     if (!path) return ct__no_memory(err, "file names", 1);
+    ct_status status = ct_sequence_acquire(seq, err);
+    if (status != CT_OK) {
+        free(path);
+        return status;
+    }
+    ct_sequence named = *seq; /* its recording does not depend on the file's name any more */
     ct_sequence_recording(seq, recording, sizeof recording);
     if (seq->name && strcmp(recording, seq->name)) named.recording = recording;
-    ct_status status = ct_sequence_write(&named, d->noise, NULL, CT_FORMAT_COVTUNE, 0, path, NULL, &inner);
+    status = ct_sequence_write(&named, d->noise, NULL, format, 0, path, NULL, &inner);
+    ct_sequence_release(seq);
     if (status == CT_E_IO || status == CT_E_MEMORY) ct_fail(err, status, "%s", inner.text); /* has the path */
     else if (status != CT_OK) ct_fail(err, status, "%s: %s", path, inner.text);
     free(path);
@@ -38,7 +44,8 @@ int32_t ct__sequence_find(ct_sequence *const list[], int32_t count, const ct_seq
 }
 
 /* Write the sequences of one part, and append their file names to `names`. A sequence of both parts is written once. */
-static ct_status write_part(const ct_dataset *d, const char *folder, const char *part, ct__paths *names, ct_err *err)
+static ct_status write_part(const ct_dataset *d, ct_format format, const char *folder, const char *part,
+                            ct__paths *names, ct_err *err)
 {
     const int          testing = !strcmp(part, "test");
     ct_sequence *const *list = testing ? d->test : d->train;
@@ -49,9 +56,10 @@ static ct_status write_part(const ct_dataset *d, const char *folder, const char 
     free(sub);
     for (int32_t i = 0; status == CT_OK && i < count; i++) {
         const int32_t same = testing ? ct__sequence_find(d->train, d->trains, list[i]) : -1;
-        snprintf(name, sizeof name, "%s/%04d.ctseq", same >= 0 ? "train" : part, same >= 0 ? same : i);
+        snprintf(name, sizeof name, "%s/%04d%s", same >= 0 ? "train" : part, same >= 0 ? same : i,
+                 format == CT_FORMAT_BINARY ? ".ctbin" : ".ctseq");
         status = ct__paths_add(names, "", name, err);
-        if (status == CT_OK && same < 0) status = write_run(d, list[i], folder, name, err);
+        if (status == CT_OK && same < 0) status = write_run(d, list[i], format, folder, name, err);
     }
     return status;
 }
@@ -73,12 +81,20 @@ static ct_status write_yaml(const ct_dataset *d, const char *folder, const ct__p
 
 ct_status ct_dataset_write(const ct_dataset *dataset, const char *folder, ct_err *err)
 {
+    return ct_dataset_write_as(dataset, folder, CT_FORMAT_COVTUNE, err);
+}
+
+ct_status ct_dataset_write_as(const ct_dataset *dataset, const char *folder, ct_format format, ct_err *err)
+{
     ct__paths train = {0}, test = {0};
+    if (format != CT_FORMAT_COVTUNE && format != CT_FORMAT_BINARY)
+        return ct_fail(err, CT_E_ARGUMENT, "%s: a dataset is written as %s or %s, not as %s", folder,
+                       ct_format_name(CT_FORMAT_COVTUNE), ct_format_name(CT_FORMAT_BINARY), ct_format_name(format));
     if (!dataset->trains && !dataset->tests)
         return ct_fail(err, CT_E_ARGUMENT, "%s: a dataset without sequences is not written", folder);
     ct_status status = make_folder(folder, err);
-    if (status == CT_OK) status = write_part(dataset, folder, "train", &train, err);
-    if (status == CT_OK) status = write_part(dataset, folder, "test", &test, err);
+    if (status == CT_OK) status = write_part(dataset, format, folder, "train", &train, err);
+    if (status == CT_OK) status = write_part(dataset, format, folder, "test", &test, err);
     if (status == CT_OK) status = write_yaml(dataset, folder, &train, &test, err);
     ct__paths_free(&train);
     ct__paths_free(&test);

@@ -77,8 +77,13 @@ static void name_rows(const ct__bias_survey *s, const ct_bias *b, ct_noise *nois
 static ct_status survey(const ct_dataset *d, const ct_bias *bias, ct__bias_survey *out, ct_err *err)
 {
     *out = (ct__bias_survey){0};
-    for (int32_t i = 0; i < d->trains + d->tests && !out->measurements; i++)
-        CT_TRY(ct__bias_inspect(i < d->trains ? d->train[i] : d->test[i - d->trains], d->noise, bias, out, err));
+    for (int32_t i = 0; i < d->trains + d->tests && !out->measurements; i++) {
+        const ct_sequence *seq = i < d->trains ? d->train[i] : d->test[i - d->trains];
+        CT_TRY(ct_sequence_acquire(seq, err));
+        const ct_status status = ct__bias_inspect(seq, d->noise, bias, out, err);
+        ct_sequence_release(seq);
+        CT_TRY(status);
+    }
     return CT_OK;
 }
 
@@ -155,7 +160,10 @@ ct_status ct_dataset_apply_biases(ct_dataset *d, ct_err *err)
         for (int32_t i = 0; bias && i < d->trains + d->tests; i++) {
             const ct_sequence *seq = i < d->trains ? d->train[i] : d->test[i - d->trains];
             int seconds;
-            CT_TRY(ct_sequence_bias_times(seq, d->noise, bias, &seconds, err));
+            CT_TRY(ct_sequence_acquire(seq, err));
+            const ct_status status = ct_sequence_bias_times(seq, d->noise, bias, &seconds, err);
+            ct_sequence_release(seq);
+            CT_TRY(status);
             if (seconds >= 0 && seen >= 0 && seconds != seen)
                 return ct_fail(err, CT_E_ARGUMENT,
                                "bias of %s: sequence %s %s time stamps for its poses, and others %s; a bias changes "
@@ -165,8 +173,13 @@ ct_status ct_dataset_apply_biases(ct_dataset *d, ct_err *err)
             if (seconds >= 0) seen = seconds;
         }
     }
-    for (int32_t i = 0; i < d->trains + d->tests; i++)
-        CT_TRY(ct_sequence_apply_biases(i < d->trains ? d->train[i] : d->test[i - d->trains], d->noise, err));
+    for (int32_t i = 0; i < d->trains + d->tests; i++) {
+        ct_sequence *seq = i < d->trains ? d->train[i] : d->test[i - d->trains];
+        CT_TRY(ct_sequence_acquire(seq, err));
+        const ct_status status = ct_sequence_apply_biases(seq, d->noise, err);
+        ct_sequence_release(seq);
+        CT_TRY(status);
+    }
     return CT_OK;
 }
 

@@ -89,15 +89,24 @@ static ct_status put_mean(const pool *p, int32_t *index, ct_err *err)
     return CT_OK;
 }
 
+static ct_status replace_in(const pool *p, ct_graph *g, int32_t models, int32_t index, ct_err *err)
+{
+    for (int32_t f = 0; f < ct_graph_factors(g); f++) {
+        const int32_t noise = ct_graph_factor(g, f).noise;
+        if (noise < models && noise != index && p->uses[noise]) CT_TRY(ct_graph_set_noise(g, f, index, err));
+    }
+    return CT_OK;
+}
+
 static ct_status replace(const pool *p, int32_t models, int32_t index, ct_err *err)
 {
     for (int32_t i = 0; i < p->d->trains + p->d->tests; i++) {
         ct_sequence *seq = sequence_at(p->d, i);
-        for (int32_t f = 0; seq && f < ct_graph_factors(seq->graph); f++) {
-            const int32_t noise = ct_graph_factor(seq->graph, f).noise;
-            if (noise < models && noise != index && p->uses[noise])
-                CT_TRY(ct_graph_set_noise(seq->graph, f, index, err));
-        }
+        if (!seq) continue;
+        CT_TRY(ct_sequence_acquire(seq, err));
+        const ct_status status = replace_in(p, seq->graph, models, index, err);
+        ct_sequence_release(seq);
+        CT_TRY(status);
     }
     return CT_OK;
 }

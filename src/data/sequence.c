@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 #include "data/locale.h"
+#include "data/store.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -27,6 +28,7 @@ ct_status ct_sequence_new(ct_graph *graph, ct_sequence **out, ct_err *err)
 void ct_sequence_free(ct_sequence *seq)
 {
     if (!seq) return;
+    ct__store_forget(seq);
     ct_graph_free(seq->graph);
     free(seq->name);
     free(seq->truth);

@@ -276,6 +276,14 @@ static ct_status find_sensors(ct__exam *e, ct_err *err)
     return CT_OK;
 }
 
+/* Is sequence i of so many examined? In brief a few are, at equal distances: faults of sensors are in all of them. */
+static int is_examined(const ct__exam *e, int32_t i, int32_t most)
+{
+    if (!e->options.brief || most <= CT_DOCTOR_BRIEF_SEQUENCES) return 1;
+    const int64_t k = CT_DOCTOR_BRIEF_SEQUENCES;
+    return i == 0 || i * k / most != (i - 1) * k / most;
+}
+
 ct_status ct__exam_survey(ct__exam *e, ct_err *err)
 {
     const ct_dataset *d = e->dataset;
@@ -287,10 +295,16 @@ ct_status ct__exam_survey(ct__exam *e, ct_err *err)
     for (int32_t i = 0; i < most; i++) {
         const ct_sequence *seq = i < d->trains ? d->train[i] : d->test[i - d->trains];
         int                seen = 0;
+        if (!is_examined(e, i, most)) continue;
         for (int32_t k = 0; k < e->sequences && i >= d->trains; k++) seen |= e->sequence[k].seq == seq;
         if (seen) continue;
-        CT_TRY(ct_graph_check_noise(seq->graph, d->noise, err));
-        CT_TRY(survey_sequence(e, seq, i, err));
+        CT_TRY(ct_sequence_acquire(seq, err));
+        const ct_status status = ct_graph_check_noise(seq->graph, d->noise, err);
+        if (status != CT_OK) {
+            ct_sequence_release(seq);
+            return status;
+        }
+        CT_TRY(survey_sequence(e, seq, i, err)); /* ct__exam_free releases it, also after a failure */
     }
     for (int32_t i = 0; i < e->sequences; i++) /* clocks drift from the start of a recording */
         for (int32_t k = 0; k < e->sequences; k++)
@@ -304,6 +318,7 @@ void ct__exam_free(ct__exam *e)
 {
     for (int32_t i = 0; i < e->sequences; i++) {
         ct__exam_sequence *s = &e->sequence[i];
+        ct_sequence_release(s->seq);
         ct__bodies_free(&s->bodies);
         free(s->order);
         free(s->place);

@@ -5,6 +5,8 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/consistency.h"
 #include "comm/comm.h"
+#include "data/store.h"
+#include "solve/solver_pool.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -131,6 +133,7 @@ typedef struct {
     const ct_noise            *noise;
     const ct_evaluate_options *options; /* with the caller's functions; AUTO is resolved */
     ct_evaluation             *out;
+    ct__solver_pool           *pool;
     pthread_mutex_t            calling; /* one call to the caller's functions at a time; guards done, failed, why */
     int32_t                    done;
     int32_t                    failed;  /* the first sequence, in their order, whose status was not CT_OK; or count */
@@ -206,7 +209,7 @@ static ct_status call_estimate(batch *b, int32_t i, const double *x, const detai
     return status;
 }
 
-static ct_status run_one(batch *b, int32_t i, ct_err *err)
+static ct_status run_present(batch *b, int32_t i, ct_err *err)
 {
     const ct_sequence        *seq = b->seq[i];
     const ct_evaluate_options options = with_progress(b);
@@ -214,12 +217,21 @@ static ct_status run_one(batch *b, int32_t i, ct_err *err)
     details                   in = {0};
     double                   *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
     ct_status                 status =
-        x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", ct_graph_size(seq->graph));
+        x ? ct__solver_pool_take(b->pool, seq->graph, &solver, err)
+          : ct__no_memory(err, "values", ct_graph_size(seq->graph));
     if (status == CT_OK) status = evaluate(seq, b->noise, solver, &options, x, &in, &b->out[i], err);
     if (status == CT_OK) status = call_estimate(b, i, x, &in, err);
     release(&in);
-    ct_solver_free(solver);
+    if (solver) ct__solver_pool_give(b->pool, solver);
     free(x);
+    return status;
+}
+
+static ct_status run_one(batch *b, int32_t i, ct_err *err)
+{
+    CT_TRY(ct_sequence_acquire(b->seq[i], err));
+    const ct_status status = run_present(b, i, err);
+    ct_sequence_release(b->seq[i]);
     return status;
 }
 
@@ -314,7 +326,11 @@ static ct_status run_all(batch *b, ct_err *err)
                                .size = record_size,
                                .pack = pack,
                                .unpack = unpack};
+    ct__prefetch *prefetch = NULL;
+    if (!b->options->comm || b->options->comm->size < 2)
+        ct__prefetch_begin(b->count, (const ct_sequence *const *)b->seq, b->options->jobs, &prefetch);
     ct_status status = ct__spread_run(&spread, err);
+    ct__prefetch_end(prefetch);
     pthread_mutex_destroy(&b->calling);
     if (status == CT_OK) status = ct__spread_exchange(&spread, err);
     if (status == CT_OK) status = share_ending(b, b->options->comm, err);
@@ -334,7 +350,10 @@ ct_status ct_evaluate(int32_t count, ct_sequence *const seq[], const ct_noise *n
     ct_evaluation *out = each ? each : ct__zalloc(count, sizeof *out);
     if (!out && count) return ct__no_memory(err, "sequences", count);
     batch     b = {.count = count, .seq = seq, .noise = noise, .options = &resolved, .out = out, .failed = count};
-    ct_status status = run_all(&b, err);
+    /* a sequence is estimated once: more idle solvers than threads would not be used again */
+    ct_status status = ct__solver_pool_new(0, CT_MAX(1, resolved.jobs), 0, &b.pool, err);
+    if (status == CT_OK) status = run_all(&b, err);
+    ct__solver_pool_free(b.pool);
     if (status == CT_OK) status = ct__compare_divergence(count, out, err);
     if (status == CT_OK && summary) status = ct_summarise(count, out, NULL, summary, err);
     if (!each) free(out);

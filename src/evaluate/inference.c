@@ -18,21 +18,35 @@ ct_inference ct_inference_defaults(void)
 
 #define UNPLACED_OK 0.1 /* share of the poses: a part or two without a prior, a gap */
 
+ct_status ct__sequence_unplaced(const ct_sequence *seq, int *out, ct_err *err)
+{
+    const ct_graph *g = seq->graph;
+    int32_t         unplaced, poses = 0;
+    CT_TRY(ct_sequence_uninitialised(seq, &unplaced, err));
+    for (int32_t v = 0; v < ct_graph_variables(g); v++)
+        poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
+    *out = unplaced > 1 && unplaced > UNPLACED_OK * poses;
+    return CT_OK;
+}
+
+void ct__inference_resolve(int unplaced, ct_inference *inference)
+{
+    if (inference->incremental == CT_INFERENCE_AUTO) inference->incremental = unplaced;
+    if (inference->replay.entry == CT_ENTRY_AUTO)
+        inference->replay.entry = unplaced ? CT_ENTRY_PREVIOUS : CT_ENTRY_MOTION;
+}
+
 ct_status ct_inference_choose(int32_t count, ct_sequence *const seq[], ct_inference *inference, ct_err *err)
 {
     int undetermined = 0;
     const int ask = inference->incremental == CT_INFERENCE_AUTO ||
                     (inference->incremental && inference->replay.entry == CT_ENTRY_AUTO);
     for (int32_t i = 0; ask && i < count && !undetermined; i++) {
-        const ct_graph *g = seq[i]->graph;
-        int32_t         unplaced, poses = 0;
-        CT_TRY(ct_sequence_uninitialised(seq[i], &unplaced, err));
-        for (int32_t v = 0; v < ct_graph_variables(g); v++)
-            poses += ct_graph_kind(g, v) == CT_SE2 || ct_graph_kind(g, v) == CT_SE3;
-        undetermined = unplaced > 1 && unplaced > UNPLACED_OK * poses;
+        CT_TRY(ct_sequence_acquire(seq[i], err));
+        const ct_status status = ct__sequence_unplaced(seq[i], &undetermined, err);
+        ct_sequence_release(seq[i]);
+        CT_TRY(status);
     }
-    if (inference->incremental == CT_INFERENCE_AUTO) inference->incremental = undetermined;
-    if (inference->replay.entry == CT_ENTRY_AUTO)
-        inference->replay.entry = undetermined ? CT_ENTRY_PREVIOUS : CT_ENTRY_MOTION;
+    ct__inference_resolve(undetermined, inference);
     return CT_OK;
 }

@@ -9,6 +9,7 @@
  * and those measurements contradict the truth, but not the truth moved by T^-1 (tie_residuals.c).
  *
  * Drift of odometry from a known first pose is not rigid: such a T removes two thirds of it, not nine tenths. */
+#include "base/parallel.h"
 #include "evaluate/evaluate.h"
 
 #include <math.h>
@@ -125,15 +126,59 @@ static double round_to(double value, double length)
 ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise,
                                   ct_findings *out, ct_err *err)
 {
+    return ct__truth_frame_findings(count, seq, noise, 1, out, err);
+}
+
+typedef struct {
+    const ct_sequence *const *seq;
+    const ct_noise           *noise;
+    ct_frame_difference      *difference;
+    ct_err                   *why; /* per thread: of the last failure */
+    ct_status                *status;
+} comparison;
+
+static void compare_one(void *user, int64_t i, int worker)
+{
+    const comparison *c = user;
+    c->status[i] = ct_sequence_acquire(c->seq[i], &c->why[worker]);
+    if (c->status[i] != CT_OK) return;
+    c->status[i] = ct_truth_frame(c->seq[i], c->noise, &c->difference[i], &c->why[worker]);
+    ct_sequence_release(c->seq[i]);
+}
+
+static ct_status add_findings(int32_t count, const comparison *c, ct_findings *out, ct_err *err)
+{
     for (int32_t i = 0; i < count; i++) {
-        ct_frame_difference d;
-        CT_TRY(ct_truth_frame(seq[i], noise, &d, err));
+        const ct_frame_difference d = c->difference[i];
         if (!d.differs) continue;
         const double length = sqrt(d.shift[0] * d.shift[0] + d.shift[1] * d.shift[1] + d.shift[2] * d.shift[2]);
         const double value[] = {round_to(d.shift[0], length), round_to(d.shift[1], length),
                                 round_to(d.shift[2], length), 0.1 * round(10 * d.angle)};
         CT_TRY(ct_findings_add(out, CT_FINDING_TRUTH_IN_OTHER_FRAME, 4, value, err));
-        CT_TRY(ct_findings_add_subject(out, CT_SUBJECT_SEQUENCE, i, 0, ct_sequence_label(seq[i]), err));
+        CT_TRY(ct_findings_add_subject(out, CT_SUBJECT_SEQUENCE, i, 0, ct_sequence_label(c->seq[i]), err));
     }
     return CT_OK;
+}
+
+ct_status ct__truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int jobs,
+                                   ct_findings *out, ct_err *err)
+{
+    comparison c = {.seq = seq,
+                    .noise = noise,
+                    .difference = ct__zalloc(count, sizeof *c.difference),
+                    .why = ct__zalloc(CT_MAX(1, jobs), sizeof *c.why),
+                    .status = ct__zalloc(count, sizeof *c.status)};
+    ct_status  status = c.difference && c.why && c.status ? CT_OK : ct__no_memory(err, "sequences", count);
+    if (status == CT_OK) ct__parallel(CT_MAX(1, jobs), count, compare_one, &c);
+    for (int32_t i = 0; status == CT_OK && i < count; i++) { /* again, for its sentence */
+        if (c.status[i] == CT_OK) continue;
+        compare_one(&c, i, 0);
+        status = c.status[i];
+        if (err) *err = c.why[0];
+    }
+    if (status == CT_OK) status = add_findings(count, &c, out, err);
+    free(c.difference);
+    free(c.why);
+    free(c.status);
+    return status;
 }

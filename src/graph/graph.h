@@ -66,6 +66,15 @@ static inline size_t ct__body_name_length(const char *name)
 ct_status ct__graph_reserve(ct_graph *graph, int64_t variables, int64_t values, int64_t factors,
                             int64_t factor_variables, int64_t numbers, ct_err *err);
 
+/* graph_image.c: the arrays of a graph as bytes, valid in this process. Memory that the arrays take; bytes of the
+ * image; to it; from it, into the graph that was packed, unchanged since; the arrays leave, counts and uses of models
+ * stay. */
+int64_t   ct__graph_bytes(const ct_graph *graph);
+int64_t   ct__graph_image_bytes(const ct_graph *graph);
+void      ct__graph_pack(const ct_graph *graph, void *image);
+ct_status ct__graph_unpack(ct_graph *graph, const void *image, ct_err *err);
+void      ct__graph_drop(ct_graph *graph);
+
 /* ct_graph_copy without the factors f with left_out[f]; NULL: with all. */
 ct_status ct__graph_copy_without(const ct_graph *graph, const uint8_t *left_out, ct_graph **out, ct_err *err);
 

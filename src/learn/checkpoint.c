@@ -17,9 +17,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MAGIC  0x31726567646c7463u /* "ctldger1" */
+#define MAGIC  0x32726567646c7463u /* "ctldger2" */
+#define OLDER  0x31726567646c7463u /* "ctldger1", before 0.2 was released: another checksum */
 #define HEADER 5                   /* words      */
 #define RECORD 3                   /* words before a record's numbers */
+#define PIECE  4096                /* words that are read at a time   */
 
 struct ct_checkpoint {
     char     *path;
@@ -31,9 +33,15 @@ struct ct_checkpoint {
     int64_t   given;   /* words read from the file                                           */
     int64_t   mark;    /* words up to the last mark                                          */
     int64_t   replayed;
-    double   *start;   /* starts of all inner problems at the mark, concatenated                    */
-    int64_t   starts;
+    int64_t   starts;  /* numbers of the starts of all inner problems at the mark; they change at marks only */
+    ct_outer *outer;   /* which has them; borrowed from the first mark on                                 */
+    FILE     *file;    /* at the starts that were read, until the inner problems take them over; or NULL  */
+    double    took_s;  /* the last write                                                                  */
+    int       sealed;  /* nothing is written any more; how the last write ended: */
+    ct_err    last;
 };
+
+#define SELDOM 20 /* writing takes at most one part in so many of the time */
 
 static uint64_t call_digest(const ct_outer *o, const double *p, const uint8_t *part)
 {
@@ -72,65 +80,112 @@ ct_status ct__checkpoint_put(ct_checkpoint *l, const ct_outer *o, int32_t tag, c
     return CT_OK;
 }
 
-/* Copies starts from the inner problems, or to them. */
-static void copy_starts(ct_checkpoint *l, ct_outer *o, int to_outer)
+/* The inner problems take over the starts that were read. */
+static ct_status take_starts(ct_checkpoint *l, ct_outer *o, ct_err *err)
 {
-    double *at = l->start;
-    for (int32_t i = 0; i < o->count; i++) {
-        const int64_t n = ct_graph_size(o->inner[i].seq->graph);
-        memcpy(to_outer ? o->inner[i].start : at, to_outer ? at : o->inner[i].start, (size_t)n * sizeof *at);
-        at += n;
+    int64_t most = 1;
+    for (int32_t i = 0; i < o->count; i++) most = CT_MAX(most, o->inner[i].size);
+    double   *x = ct__zalloc(most, sizeof *x);
+    ct_status status = x ? CT_OK : ct__no_memory(err, "values", most);
+    for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
+        const size_t n = (size_t)o->inner[i].size;
+        if (fread(x, sizeof *x, n, l->file) != n) status = ct_fail(err, CT_E_IO, "%s: it ends too early", l->path);
+        else status = ct__inner_put(o, i, 0, x, err);
     }
+    free(x);
+    fclose(l->file);
+    l->file = NULL;
+    return status;
 }
 
 ct_status ct__checkpoint_mark(ct_checkpoint *l, ct_outer *o, ct_err *err)
 {
     int64_t starts = 0;
-    for (int32_t i = 0; i < o->count; i++) starts += ct_graph_size(o->inner[i].seq->graph);
+    for (int32_t i = 0; i < o->count; i++) starts += o->inner[i].size;
     if (l->at < l->given) return CT_OK;
+    l->outer = o;
     if (l->given && l->mark == l->given && l->used == l->given) { /* the replay ends here */
         if (l->starts != starts)
             return ct_fail(err, CT_E_PARSE, "%s holds %lld start values, the sequences have %lld", l->path,
                            (long long)l->starts, (long long)starts);
-        copy_starts(l, o, 1);
-        return CT_OK;
+        return l->file ? take_starts(l, o, err) : CT_OK;
     }
-    if (!l->start) {
-        l->start = ct__zalloc(starts, sizeof *l->start);
-        if (!l->start) return ct__no_memory(err, "start values", starts);
-        l->starts = starts;
-    }
+    l->starts = starts;
     l->mark = l->used;
-    copy_starts(l, o, 0);
-    return ct_now_s() - l->written_s < l->every_s ? CT_OK : ct_checkpoint_write(l, err);
+    const double pause = l->every_s > 0 ? CT_MAX(l->every_s, SELDOM * l->took_s) : 0;
+    return ct_now_s() - l->written_s < pause ? CT_OK : ct_checkpoint_write(l, err);
+}
+
+void ct__checkpoint_seal(ct_checkpoint *l)
+{
+    ct_err          err = {0};
+    const ct_status status = ct_checkpoint_write(l, &err);
+    l->last = err;
+    l->last.status = status;
+    l->sealed = 1;
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
+/* Word by word, so that it does not matter in which pieces they come. */
+static uint64_t add_words(uint64_t sum, const void *words, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t word;
+        memcpy(&word, (const char *)words + i * (int64_t)sizeof word, sizeof word);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
 static int put_words(FILE *file, const void *words, int64_t count, uint64_t *sum)
 {
-    *sum = ct__digest(*sum, words, (size_t)count * sizeof(uint64_t));
+    *sum = add_words(*sum, words, count);
     return count == 0 || fwrite(words, sizeof(uint64_t), (size_t)count, file) == (size_t)count;
+}
+
+/* 1: written. 0: the file's error. -1: an error of another kind, in err. */
+static int put_starts(ct_checkpoint *l, FILE *file, uint64_t *sum, ct_err *err)
+{
+    const ct_outer *o = l->outer;
+    int64_t         most = 1;
+    int             ok = 1;
+    for (int32_t i = 0; l->starts && i < o->count; i++) most = CT_MAX(most, o->inner[i].size);
+    double *x = ct__zalloc(most, sizeof *x);
+    if (!x) return ct__no_memory(err, "values", most), -1;
+    for (int32_t i = 0; ok == 1 && l->starts && i < o->count; i++) {
+        if (ct__inner_get(o, i, 0, x, err) != CT_OK) ok = -1;
+        else ok = put_words(file, x, o->inner[i].size, sum);
+    }
+    free(x);
+    return ok;
 }
 
 ct_status ct_checkpoint_write(ct_checkpoint *l, ct_err *err)
 {
+    if (l->sealed && l->last.status != CT_OK) return ct_fail(err, l->last.status, "%s", l->last.text);
+    if (l->file || l->sealed) return CT_OK; /* the file is what it should be */
     const uint64_t header[HEADER] = {MAGIC, l->key, (uint64_t)l->mark, (uint64_t)l->starts, 0};
     uint64_t       sum = CT__DIGEST_SEED;
     ct__file       file;
-    l->written_s = ct_now_s();
+    const double   begin = ct_now_s();
     CT_TRY(ct__file_begin(&file, l->path, err));
-    const int ok = put_words(file.stream, header, HEADER, &sum) && put_words(file.stream, l->word, l->mark, &sum) &&
-                   put_words(file.stream, l->start, l->starts, &sum) && fwrite(&sum, sizeof sum, 1, file.stream) == 1;
-    if (ok) return ct__file_commit(&file, err);
+    int ok = put_words(file.stream, header, HEADER, &sum) && put_words(file.stream, l->word, l->mark, &sum);
+    if (ok) ok = put_starts(l, file.stream, &sum, err);
+    if (ok == 1) ok = fwrite(&sum, sizeof sum, 1, file.stream) == 1;
+    l->written_s = ct_now_s();
+    l->took_s = l->written_s - begin;
+    if (ok == 1) return ct__file_commit(&file, err);
     ct__file_abort(&file);
+    if (ok < 0) return err ? err->status : CT_E_IO;
     return ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));
 }
 
 static int get_words(FILE *file, void *words, int64_t count, uint64_t *sum)
 {
     if (count && fread(words, sizeof(uint64_t), (size_t)count, file) != (size_t)count) return 0;
-    *sum = ct__digest(*sum, words, (size_t)count * sizeof(uint64_t));
+    *sum = add_words(*sum, words, count);
     return 1;
 }
 
@@ -146,7 +201,11 @@ static int well_formed(const ct_checkpoint *l)
 static ct_status read_body(ct_checkpoint *l, FILE *file, int64_t bytes, ct_err *err)
 {
     uint64_t header[HEADER], sum = CT__DIGEST_SEED, found;
-    if (!get_words(file, header, HEADER, &sum) || header[0] != MAGIC)
+    const int whole = get_words(file, header, HEADER, &sum);
+    if (whole && header[0] == OLDER)
+        return ct_fail(err, CT_E_ARGUMENT, "%s was written by an older version of covtune: it cannot be resumed here",
+                       l->path);
+    if (!whole || header[0] != MAGIC)
         return ct_fail(err, CT_E_PARSE, "%s is not a checkpoint of covtune", l->path);
     const uint64_t most = (uint64_t)bytes / sizeof(uint64_t);
     if (header[2] > most || header[3] > most || header[2] + header[3] + HEADER + 1 != most)
@@ -155,14 +214,18 @@ static ct_status read_body(ct_checkpoint *l, FILE *file, int64_t bytes, ct_err *
         return ct_fail(err, CT_E_ARGUMENT, "%s was made from other data or with other options; --resume needs the same",
                        l->path);
     l->starts = (int64_t)header[3];
-    if (l->starts) l->start = ct__zalloc(l->starts, sizeof *l->start);
-    if (l->starts && !l->start) return ct__no_memory(err, "start values", l->starts);
     CT_TRY(ct__grow(&l->word, &l->capacity, (int64_t)header[2], sizeof *l->word, "values", err));
     l->given = l->used = l->mark = (int64_t)header[2];
-    if (!get_words(file, l->word, l->given, &sum) || !get_words(file, l->start, l->starts, &sum) ||
-        fread(&found, sizeof found, 1, file) != 1 || found != sum || !well_formed(l))
+    int ok = get_words(file, l->word, l->given, &sum);
+    const long at = ftell(file);
+    for (int64_t left = l->starts; ok && left > 0; left -= PIECE) {
+        uint64_t piece[PIECE];
+        ok = get_words(file, piece, CT_MIN(left, PIECE), &sum);
+    }
+    if (!ok || fread(&found, sizeof found, 1, file) != 1 || found != sum || !well_formed(l))
         return ct_fail(err, CT_E_PARSE, "%s is damaged: its checksum is wrong", l->path);
-    return CT_OK;
+    return at >= 0 && fseek(file, at, SEEK_SET) == 0 ? CT_OK
+                                                     : ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));
 }
 
 static ct_status read_file(ct_checkpoint *l, ct_err *err)
@@ -175,7 +238,8 @@ static ct_status read_file(ct_checkpoint *l, ct_err *err)
     if (fseek(file, 0, SEEK_END) || (bytes = ftell(file)) < 0 || fseek(file, 0, SEEK_SET))
         status = ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));
     if (status == CT_OK) status = read_body(l, file, bytes, err);
-    fclose(file);
+    if (status == CT_OK && l->given) l->file = file; /* replaced while it is open, it can still be read */
+    else fclose(file);
     return status;
 }
 
@@ -203,7 +267,7 @@ void ct_checkpoint_free(ct_checkpoint *l)
     if (!l) return;
     free(l->path);
     free(l->word);
-    free(l->start);
+    if (l->file) fclose(l->file);
     free(l);
 }
 
@@ -218,5 +282,5 @@ int ct_checkpoint_is(const char *path)
     if (!file) return 0;
     const int read = fread(&magic, sizeof magic, 1, file) == 1;
     fclose(file);
-    return read && magic == MAGIC;
+    return read && (magic == MAGIC || magic == OLDER);
 }

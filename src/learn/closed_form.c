@@ -78,7 +78,7 @@ static double squared_norm(const ct_noise_model *model, const double *r)
     return d2;
 }
 
-/* kappa = 1: plain second moments. */
+/* kappa = 1: plain second moments, which are sums of those of the sequences. */
 static void gather_model(const closed *c, int32_t g, double kappa)
 {
     const ct_outer       *o = c->outer;
@@ -90,13 +90,10 @@ static void gather_model(const closed *c, int32_t g, double kappa)
     memset(to, 0, sizeof *to);
     for (int32_t i = 0; i < o->count; i++) {
         if (c->part && !c->part[i]) continue;
-        for (int64_t k = s->first[i]; k < s->first[i + 1]; k++) {
+        for (int k = 0; kappa == 1 && k < n * n; k++) to->sum[k] += s->sum[(int64_t)i * n * n + k];
+        for (int64_t k = s->first[i]; kappa != 1 && k < s->first[i + 1]; k++) {
             const double *r = s->r + k * n;
-            double        w = 1;
-            if (kappa != 1) {
-                const double d2 = squared_norm(model, r);
-                w = d2 > c2 ? c2 / d2 : 1;
-            }
+            const double  d2 = squared_norm(model, r), w = d2 > c2 ? c2 / d2 : 1;
             for (int a = 0; a < n; a++)
                 for (int b = 0; b < n; b++) to->sum[a * n + b] += w / kappa * r[a] * r[b];
         }

@@ -34,6 +34,7 @@ static ct_status maximise(const ct_outer *o, double *p, ct_err *err)
     ct_likelihood_free(likelihood);
     free(seq);
     free(q);
+    if (status == CT_E_LIMIT) return ct_fail(err, status, "%s", why.text);
     return status == CT_E_MEMORY ? ct__no_memory(err, "sequences", o->count) : CT_OK;
 }
 

@@ -1,4 +1,5 @@
 /* deployment.c: each sequence estimated under p as in deployment, and evaluated. */
+#include "evaluate/evaluate.h"
 #include "learn/learn.h"
 
 #include <math.h>
@@ -17,8 +18,19 @@ static void validate_sequence(void *user, int64_t i, int worker)
 {
     const validation *j = user;
     const ct__inner_problem *inner = &j->outer->inner[i];
-    j->status[i] = ct_evaluate_sequence(inner->seq, j->outer->noise, inner->solver, &j->how,
-                                        j->outer->scratch[worker].x, &j->out[i], NULL);
+    ct_solver               *solver = inner->solver; /* NULL: one of the pool */
+    ct_err                   err = {0};
+    j->status[i] = ct_sequence_acquire(inner->seq, &err);
+    if (j->status[i] != CT_OK) {
+        ct__outer_tell(j->outer, (int32_t)i, j->status[i], &err);
+        return;
+    }
+    if (!solver) j->status[i] = ct__solver_pool_take(j->outer->pool, inner->seq->graph, &solver, NULL);
+    if (j->status[i] == CT_OK)
+        j->status[i] = ct_evaluate_sequence(inner->seq, j->outer->noise, solver, &j->how, j->outer->scratch[worker].x,
+                                            &j->out[i], NULL);
+    if (solver && !inner->solver) ct__solver_pool_give(j->outer->pool, solver);
+    ct_sequence_release(inner->seq);
     /* times are not reproducible */
     j->out[i].solve.seconds = j->out[i].solve.linearise_s = j->out[i].solve.factor_s = j->out[i].solve.solve_s = 0;
 }
@@ -68,7 +80,7 @@ static ct_status validate(validation *j, const double *p, ct_err *err)
                                .size = record_size,
                                .pack = pack,
                                .unpack = unpack};
-    ct_status status = ct__spread_run(&spread, err);
+    ct_status status = ct__outer_spread_run(o, &spread, err);
     if (status == CT_OK) status = ct__spread_exchange(&spread, err);
     for (int32_t i = 0; i < o->count; i++) {
         o->solves += !j->part || j->part[i];
@@ -95,12 +107,9 @@ ct_inference ct_outer_inference(const ct_outer_options *o)
 
 ct_status ct__outer_deployment(const ct_outer *o, ct_inference *deployment, ct_err *err)
 {
-    ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
-    if (!seq) return ct__no_memory(err, "sequences", o->count);
-    for (int32_t i = 0; i < o->count; i++) seq[i] = (ct_sequence *)o->inner[i].seq;
-    const ct_status status = ct_inference_choose(o->count, seq, deployment, err);
-    free(seq);
-    return status;
+    (void)err;
+    ct__inference_resolve(o->unplaced, deployment);
+    return CT_OK;
 }
 
 ct_status ct_outer_validate(ct_outer *o, const double *p, const uint8_t *part, const ct_inference *inference, int nees,
@@ -111,8 +120,11 @@ ct_status ct_outer_validate(ct_outer *o, const double *p, const uint8_t *part, c
     j.how.loss = o->options.loss;
     j.how.nees = nees;
     if (!o->checkpoint) return validate(&j, p, err);
-    /* ct_evaluation has no pointers: stored as bytes, padded with zeros to whole doubles. */
-    const int64_t each = (int64_t)((sizeof *out + sizeof(double) - 1) / sizeof(double)), numbers = each * o->count;
+    /* ct_evaluation has no pointers: stored as bytes, padded with zeros to whole doubles, of those that take part */
+    const int64_t each = (int64_t)((sizeof *out + sizeof(double) - 1) / sizeof(double));
+    int64_t       parts = 0, k = 0;
+    for (int32_t i = 0; i < o->count; i++) parts += !part || part[i];
+    const int64_t numbers = each * parts;
     double       *number = ct__zalloc(numbers, sizeof *number);
     int           taken = 0;
     if (!number) return ct__no_memory(err, "numbers", numbers);
@@ -120,9 +132,10 @@ ct_status ct_outer_validate(ct_outer *o, const double *p, const uint8_t *part, c
     if (status == CT_OK && !taken) status = validate(&j, p, err);
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
         if (part && !part[i]) continue;
-        if (taken) memcpy(&out[i], number + i * each, sizeof *out);
-        else memcpy(number + i * each, &out[i], sizeof *out);
+        if (taken) memcpy(&out[i], number + k * each, sizeof *out);
+        else memcpy(number + k * each, &out[i], sizeof *out);
         o->solves += taken;
+        k++;
     }
     if (status == CT_OK && !taken)
         status = ct__checkpoint_put(o->checkpoint, o, DEPLOY_TAG + nees, p, part, numbers, number, err);

@@ -1,4 +1,5 @@
 /* diagnostics.c: checks of a result. Each appends a finding if it fails. */
+#include "evaluate/evaluate.h"
 #include "learn/learn.h"
 
 #include <math.h>
@@ -106,13 +107,42 @@ ct_status ct__diagnose_divergence(ct__learning *l, const ct_evaluation *seen)
     return CT_OK;
 }
 
-/* The first pair i > j with equal digests; 0 if there is none. */
-static int find_pair(int32_t n, const uint64_t *digest, int32_t *i, int32_t *j)
+typedef struct {
+    uint64_t digest;
+    int32_t  sequence;
+} identity;
+
+static int by_digest(const void *a, const void *b)
 {
-    for (*i = 0; *i < n; ++*i)
-        for (*j = 0; *j < *i; ++*j)
-            if (digest[*i] == digest[*j]) return 1;
-    return 0;
+    const identity *x = a, *y = b;
+    if (x->digest != y->digest) return x->digest < y->digest ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : 1;
+}
+
+/* The first pair i > j with equal digests; 0 if there is none. Sorts. */
+static int find_pair(int32_t n, identity *each, int32_t *i, int32_t *j)
+{
+    *i = n;
+    qsort(each, (size_t)n, sizeof *each, by_digest);
+    for (int32_t k = 1; k < n; k++) /* equal ones are in the order of sequences: the second of them comes first */
+        if (each[k].digest == each[k - 1].digest && each[k].sequence < *i &&
+            (k < 2 || each[k - 2].digest != each[k].digest)) {
+            *i = each[k].sequence;
+            *j = each[k - 1].sequence;
+        }
+    return *i < n;
+}
+
+typedef struct {
+    const ct_outer *outer;
+    identity       *each;
+} identification;
+
+static void identify(void *user, int64_t i, int worker)
+{
+    const identification *d = user;
+    (void)worker;
+    d->each[i] = (identity){ct__sequence_digest(d->outer->inner[i].seq), (int32_t)i};
 }
 
 ct_status ct__diagnose_frames(ct__learning *l)
@@ -121,8 +151,8 @@ ct_status ct__diagnose_frames(ct__learning *l)
     const ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
     if (!seq) return ct__no_memory(l->objective.err, "sequences", o->count);
     for (int32_t i = 0; i < o->count; i++) seq[i] = o->inner[i].seq;
-    const ct_status status =
-        ct_truth_frame_findings(o->count, seq, o->base, &l->objective.result->findings, l->objective.err);
+    const ct_status status = ct__truth_frame_findings(o->count, seq, o->base, o->scratches,
+                                                      &l->objective.result->findings, l->objective.err);
     free(seq);
     return status;
 }
@@ -130,14 +160,14 @@ ct_status ct__diagnose_frames(ct__learning *l)
 /* If a sequence occurs twice, a fold that holds one copy out trains on the other. */
 ct_status ct__diagnose_duplicates(ct__learning *l)
 {
-    const ct_outer *o = l->objective.outer;
-    uint64_t       *digest = ct__zalloc(o->count, sizeof *digest);
-    int32_t         i, j;
-    if (!digest) return ct__no_memory(l->objective.err, "sequences", o->count);
-    for (int32_t k = 0; k < o->count; k++) digest[k] = ct__sequence_digest(o->inner[k].seq);
-    const int found = find_pair(o->count, digest, &i, &j);
-    free(digest);
-    if (!found) return CT_OK;
+    ct_outer      *o = l->objective.outer;
+    identification d = {.outer = o, .each = ct__zalloc(o->count, sizeof *d.each)};
+    int32_t        i = 0, j = 0;
+    if (!d.each) return ct__no_memory(l->objective.err, "sequences", o->count);
+    const ct_status status = ct__outer_each(o, identify, &d, l->objective.err);
+    const int       found = status == CT_OK && find_pair(o->count, d.each, &i, &j);
+    free(d.each);
+    if (!found) return status;
     CT_TRY(ct__find(l, CT_FINDING_DUPLICATE_SEQUENCES, CT__NO_VALUES));
     CT_TRY(find_sequence(l, j));
     return find_sequence(l, i);

@@ -109,8 +109,12 @@ uint64_t ct_outer_digest(const ct_outer *o, const char *text)
     uint64_t     h = ct__digest(CT__DIGEST_SEED, numbers, sizeof numbers);
     h = ct__digest(h, q->replay.smoother.relinearise, sizeof q->replay.smoother.relinearise);
     if (q->no_truth) h = ct__digest(h, "no truth", 8); /* digests of older runs stay the same */
-    for (int32_t i = 0; i < o->count; i++) h = add_sequence(h, o->inner[i].seq);
-    for (int32_t i = 0; i < o->extras; i++) h = add_sequence(h, o->extra[i]);
+    for (int32_t i = 0; i < o->count + o->extras; i++) {
+        const ct_sequence *seq = i < o->count ? o->inner[i].seq : o->extra[i - o->count];
+        if (ct_sequence_acquire(seq, NULL) != CT_OK) continue; /* learning meets the error */
+        h = add_sequence(h, seq);
+        ct_sequence_release(seq);
+    }
     for (int32_t g = 0; g < o->models; g++) h = add_model(h, ct_noise_get(o->base, g));
     for (int32_t i = 0; i < o->m; i++) {
         char   name[512];

@@ -107,14 +107,14 @@ static void mirror(int32_t m, double *matrix)
         for (int32_t j = 0; j < i; j++) matrix[(int64_t)i * m + j] = matrix[(int64_t)j * m + i];
 }
 
-double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner, const double *x, double *e)
+double ct__inner_residual(const ct_outer *outer, const ct_sequence *seq, const ct_solver *solver, const double *x,
+                          double *e)
 {
-    const ct_solver *solver = inner->solver;
-    double           loss = 0;
+    double loss = 0;
     for (int32_t b = 0; b < solver->blocks; b++) {
         const int32_t v = solver->variable_of[b];
         double        ev[CT_DIM_MAX];
-        loss += ct_loss_variable(&outer->options.loss, inner->seq, v, x + ct_graph_offset(solver->graph, v), ev, NULL);
+        loss += ct_loss_variable(&outer->options.loss, seq, v, x + ct_graph_offset(solver->graph, v), ev, NULL);
         memcpy(e + solver->column[b], ev, (size_t)ct_kind_dim(ct_graph_kind(solver->graph, v)) * sizeof *e);
     }
     return loss;
@@ -361,7 +361,7 @@ void ct__inner_evaluate(const ct_outer *outer, ct__inner_problem *inner, ct__scr
     memset(inner->matrix, 0, (size_t)m * (size_t)m * sizeof *inner->matrix);
     memset(inner->gradient_covariance, 0, (size_t)m * (size_t)m * sizeof *inner->gradient_covariance);
     if (!ct_stop_converged(inner->stop)) return;
-    inner->loss = ct__inner_residual(outer, inner, inner->x, scratch->e);
+    inner->loss = ct__inner_residual(outer, inner->seq, inner->solver, inner->x, scratch->e);
     const int derivatives = want & CT__WANT_DERIVATIVES;
     if (derivatives && (outer->options.gradient != CT_GRADIENT_NUMERIC || want & CT_WANT_COVARIANCE))
         differentiate(outer, inner, scratch, want);

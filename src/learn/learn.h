@@ -40,9 +40,12 @@
 
 #include "base/base.h"
 #include "comm/comm.h"
+#include "data/store.h"
+#include "solve/solver_pool.h"
 
 #include <covtune/learn.h>
 #include <covtune/likelihood.h>
+#include <pthread.h>
 #include <stdarg.h>
 
 /* ---- The outer problem ----------------------------------------------------------------------- */
@@ -50,8 +53,12 @@
 /* The inner problem of one sequence, and the result of its last evaluation. */
 typedef struct {
     const ct_sequence *seq;
-    ct_solver         *solver;
+    ct_solver         *solver;               /* while it is open (inner_state.c); else NULL        */
+    int32_t            scalars;              /* unknowns                                           */
+    int64_t            size;                 /* doubles of its values                              */
+    int                unplaced;             /* measurements do not determine its poses            */
     double            *start, *x;            /* values: where solves start; the last solution      */
+    int64_t            place[2];             /* of these in outer->spill                           */
     double             loss;
     ct_model_fit *fit;                       /* per noise model, if wanted                         */
     double            *gradient;             /* m                                                  */
@@ -66,6 +73,7 @@ typedef struct {
     int                inexact;              /* the exact Hessian was not positive definite        */
     double             stationarity;
     int                took_part;            /* in the last evaluation                             */
+    int64_t           *samples;              /* per slot, until they are collected                 */
     double             seconds;              /* that it took                                       */
 } ct__inner_problem;
 
@@ -78,13 +86,15 @@ typedef struct {
     int32_t    solver_of;
     double    *x;
     double    *e;         /* scalars                                 */
+    double    *values[2]; /* start and solution of a sequence that is open, if they are in a file */
 } ct__scratch;
 
 /* Residuals at the truth of the factors of a learned model, sequence by sequence. */
 typedef struct {
-    double  *r;     /* count x dim                                     */
+    double  *r;     /* count x dim; NULL: they are not kept, as their moments are all that is needed */
     int64_t *first; /* per sequence (+1): where its samples begin      */
-    int64_t  count, capacity;
+    double  *sum;   /* per sequence: dim x dim, the sum of r r'        */
+    int64_t  count;
     int      dim;
 } ct__samples;
 
@@ -112,6 +122,17 @@ struct ct_outer {
     int                timed, balanced;  /* times of all sequences are known; how often they decided */
     int32_t            weights;          /* of functions whose gradient is wanted                 */
     int32_t           *weight_of;        /* per model: its first weight, -1: none; NULL: not wanted */
+    ct__solver_pool   *pool;
+    int                own;              /* inner problems keep their solvers, with what is factored in them */
+    int                keep_layers;      /* of networks, in all solvers                           */
+    int                unplaced;         /* measurements do not determine the poses of a sequence */
+    /* sequences in a cache: NULL without one. Starts and solutions of inner problems are in its file */
+    ct__store         *store;
+    ct__spill         *spill;
+    int64_t            reserved;         /* bytes of the cache's limit                            */
+    pthread_mutex_t    telling;          /* guards failed and why                                 */
+    int32_t            failed;           /* the first sequence that could not be read, or -1      */
+    ct_err             why;
 };
 
 /* Derivatives wanted from an evaluation. */
@@ -131,13 +152,37 @@ ct_status ct__outer_weight_matrix(ct_outer *outer, double *matrix, ct_err *err);
 /* measurement_gradient.c: watch <- derivatives by measurements, with the adjoint l; watch <- zeros. */
 void ct__measurement_gradient(const ct_outer *outer, const ct__inner_problem *inner, const double *l);
 void ct__clear_measurement_gradient(const ct__inner_problem *inner);
-/* e at values x, in the order of the scalars of the system. Returns 1/2 |e|^2. */
-double ct__inner_residual(const ct_outer *outer, const ct__inner_problem *inner, const double *x, double *e);
+/* e at values x, in the order of the scalars of the solver's system. Returns 1/2 |e|^2. */
+double ct__inner_residual(const ct_outer *outer, const ct_sequence *seq, const ct_solver *solver, const double *x,
+                          double *e);
 /* matrix += A'A, gradient += A'e, for `rows` rows of A (row-major, m wide). gradient may be NULL. */
 void ct__add_normal(int32_t m, int rows, const double *A, const double *e, double *matrix, double *gradient);
 
-/* residual_samples.c */
-ct_status ct__collect_samples(ct_outer *outer, ct_err *err);
+/* inner_state.c: an inner problem is open while a thread works on it: the sequence is acquired, it has a solver, and
+ * start and x are in memory. On failure, which outer->why has, its status is set and it is not open. At the end x is
+ * kept. Values of a problem that is not open: which 0: start, 1: x. */
+ct_status ct__inner_open(ct_outer *outer, int32_t i, int worker);
+void      ct__inner_close(ct_outer *outer, int32_t i, int worker);
+ct_status ct__inner_get(const ct_outer *outer, int32_t i, int which, double *to, ct_err *err);
+ct_status ct__inner_put(ct_outer *outer, int32_t i, int which, const double *from, ct_err *err);
+/* x becomes the start. */
+void      ct__inner_swap(ct__inner_problem *inner);
+/* What a task on sequence i could not do; the first of them is the error of the evaluation. */
+void      ct__outer_tell(ct_outer *outer, int32_t i, ct_status status, const ct_err *err);
+/* Memory for the starts of all inner problems, for solvers and threads, within the limit of the cache. */
+ct_status ct__outer_plan_memory(ct_outer *outer, ct_err *err);
+/* task(user, i, worker) for all sequences, on threads, each acquired, in an order that the cache knows. The error is
+ * that of the first that ct__outer_tell was called for. */
+ct_status ct__outer_each(ct_outer *outer, ct__task_fn task, void *user, ct_err *err);
+/* ct__spread_run of tasks that are sequences of the outer problem. */
+ct_status ct__outer_spread_run(ct_outer *outer, const ct__spread *spread, ct_err *err);
+/* CT_E_UNSUPPORTED with a sentence if sequences are in a cache: `what` needs all of them in memory. */
+ct_status ct__outer_need_memory(const ct_outer *outer, const char *what, ct_err *err);
+
+/* residual_samples.c: room for them; those of one sequence, acquired; then all of them in order. */
+ct_status ct__samples_begin(ct_outer *outer, ct_err *err);
+ct_status ct__samples_of(ct_outer *outer, int32_t i, ct_err *err);
+ct_status ct__samples_end(ct_outer *outer, ct_err *err);
 void      ct__free_samples(ct_outer *outer);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);
@@ -189,6 +234,9 @@ ct_status ct__checkpoint_put(ct_checkpoint *checkpoint, const ct_outer *outer, i
 /* Everything so far may be written, with the starts of the inner problems. At the end of a replay the starts become
  * those that were written. */
 ct_status ct__checkpoint_mark(ct_checkpoint *checkpoint, ct_outer *outer, ct_err *err);
+/* Everything up to the last mark is written, for the last time: starts change without marks from now on. The next
+ * ct_checkpoint_write has the error of this one. */
+void ct__checkpoint_seal(ct_checkpoint *checkpoint);
 
 /* ---- Methods --------------------------------------------------------------------------------- */
 
@@ -350,8 +398,7 @@ ct_status     ct__diagnose_lasting_errors(ct__learning *l, const double *p);
 /* A run without truth: the maximum of the likelihood is the answer. */
 ct_status     ct__learn_without_truth(ct__learning *l, ct_noise *noise);
 
-/* recordings.c: group <- a number per sequence, the same for those of one recording. Returns the number of groups. */
-int32_t ct__group_sequences(int32_t count, const ct_sequence *const *seq, int32_t *group);
+/* recordings.c: group <- a number per sequence, the same for those of one recording. *groups <- their number. */
 ct_status ct__outer_groups(const ct_outer *outer, int32_t *group, int32_t *groups, ct_err *err);
 
 /* recordings.c: the t with P(|T| <= t) = 0.95 for a mean over n groups, n - 1 degrees. INFINITY for n < 2. */

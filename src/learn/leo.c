@@ -24,6 +24,7 @@
  *   - Estimates are minima from the truth. With incremental inner estimates they start from measurements, as in LEO.
  *   - The early stop at tracking errors below 0.05 m and rad is left out.
  * The answer is the last iterate, as in LEO. */
+#include "graph/graph.h"
 #include "learn/learn.h"
 
 #include <math.h>
@@ -52,7 +53,8 @@ ct_status ct__leo_check(const ct_outer *o, ct_err *err)
     for (int32_t i = 0; i < o->count; i++) {
         const ct_graph *graph = o->inner[i].seq->graph;
         int64_t         all = 0, known = 0;
-        for (int32_t f = 0; f < ct_graph_factors(graph); f++) all += o->slot[ct_graph_factor(graph, f).noise] >= 0;
+        for (int32_t g = 0; g < CT_MIN(o->models, graph->noise_count); g++)
+            all += o->slot[g] >= 0 ? graph->noise_use[g].factors : 0;
         for (int32_t s = 0; s < o->slots; s++) known += o->samples[s].first[i + 1] - o->samples[s].first[i];
         if (known == all) continue;
         snprintf(name, sizeof name, "number %d", i);

@@ -14,6 +14,8 @@
 #include "base/parallel.h"
 #include "graph/whiten.h"
 #include "learn/digest.h"
+#include "evaluate/evaluate.h"
+#include "graph/graph.h"
 #include "learn/learn.h"
 #include "solve/many.h"
 #include "solve/solve.h"
@@ -48,9 +50,15 @@ static double add_truth(const ct_outer *o, int32_t sequence, double *squares, in
     for (int32_t g = 0; g < o->models; g++) {
         if (o->slot[g] < 0) continue;
         const ct__samples *s = &o->samples[o->slot[g]];
-        for (int64_t k = s->first[sequence]; k < s->first[sequence + 1]; k++) {
-            double r[CT_ROWS_MAX];
+        const ct_sequence *seq = o->inner[sequence].seq;
+        double             r[CT_ROWS_MAX];
+        for (int64_t k = s->first[sequence]; s->r && k < s->first[sequence + 1]; k++) {
             memcpy(r, s->r + k * s->dim, (size_t)s->dim * sizeof *r);
+            E += add_residual(o, g, r, 1, squares);
+        }
+        for (int32_t k = 0; !s->r && k < seq->graph->factors; k++) { /* they are not kept */
+            if (seq->graph->factor[k].noise != g || !ct__truth_residual(seq, k, r)) continue;
+            ct__divide_by_function(seq->graph, o->base, k, r);
             E += add_residual(o, g, r, 1, squares);
         }
         *factors += s->first[sequence + 1] - s->first[sequence];
@@ -111,9 +119,8 @@ static void gather(const ct_outer *o, const double *squares, int64_t factors, do
                         0.5 * squares[(int64_t)o->slot[g] * CT_NOISE_DIM_MAX + c] / (double)factors;
 }
 
-static void evaluate_sequence(void *user, int64_t i, int worker)
+static void evaluate_open(const evaluation *e, int64_t i, int worker)
 {
-    const evaluation *e = user;
     ct_outer         *o = e->outer;
     ct__inner_problem *inner = &o->inner[i];
     ct__scratch      *scratch = &o->scratch[worker];
@@ -134,6 +141,14 @@ static void evaluate_sequence(void *user, int64_t i, int worker)
         inner->stop = CT_STOP_RANK;
         inner->loss = INFINITY;
     }
+}
+
+static void evaluate_sequence(void *user, int64_t i, int worker)
+{
+    const evaluation *e = user;
+    if (ct__inner_open(e->outer, (int32_t)i, worker) != CT_OK) return;
+    evaluate_open(e, i, worker);
+    ct__inner_close(e->outer, (int32_t)i, worker);
 }
 
 /* Means over the sequences that have an estimate. */

@@ -22,9 +22,10 @@ typedef struct {
 static ct_status solver_for(ct_outer *o, ct__scratch *scratch, int32_t i, ct_err *err)
 {
     if (scratch->solver_of == i) return CT_OK;
-    ct_solver_free(scratch->solver);
+    if (scratch->solver) ct__solver_pool_give(o->pool, scratch->solver);
+    scratch->solver = NULL;
     scratch->solver_of = -1;
-    CT_TRY(ct_solver_new(o->inner[i].seq->graph, NULL, &scratch->solver, err));
+    CT_TRY(ct__solver_pool_take(o->pool, o->inner[i].seq->graph, &scratch->solver, err));
     scratch->solver_of = i;
     return CT_OK;
 }
@@ -44,8 +45,8 @@ static void perturbed(void *user, int64_t task, int worker)
         ct__inner_estimate(o, inner, scratch->solver, n->noise[j], scratch->x, &n->solves[task], &n->status[task]);
     if (n->status[task] != CT_E_MEMORY && !ct_stop_converged(stop)) n->status[task] = CT_E_SINGULAR;
     if (n->status[task] != CT_OK) return;
-    ct__inner_residual(o, inner, scratch->x, scratch->e);
-    for (int32_t k = 0; k < inner->solver->scalars; k++)
+    ct__inner_residual(o, inner->seq, scratch->solver, scratch->x, scratch->e);
+    for (int32_t k = 0; k < inner->scalars; k++)
         n->A[i][(int64_t)k * o->m + j] = (scratch->e[k] - n->e[i][k]) / o->options.step;
 }
 
@@ -68,12 +69,14 @@ static ct_status prepare(numeric *n, const double *p, ct_err *err)
         if (status == CT_OK) status = ct_theta_apply_unprojected(o->theta, q, n->noise[j], err);
     }
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
-        const int64_t scalars = o->inner[i].solver->scalars;
+        const int64_t scalars = o->inner[i].scalars;
         if (!o->inner[i].took_part || !ct__outer_owns(o, i) || !isfinite(o->inner[i].loss)) continue;
         n->A[i] = ct__zalloc(scalars * m, sizeof **n->A);
         n->e[i] = ct__zalloc(scalars, sizeof **n->e);
         if (!n->A[i] || !n->e[i]) status = ct__no_memory(err, "differences", scalars * m);
-        else ct__inner_residual(o, &o->inner[i], o->inner[i].x, n->e[i]);
+        else status = solver_for(o, &o->scratch[0], i, err);
+        if (status == CT_OK)
+            ct__inner_residual(o, o->inner[i].seq, o->scratch[0].solver, o->inner[i].x, n->e[i]);
     }
     free(q);
     return status;
@@ -95,7 +98,7 @@ static ct_status add_up(const numeric *n, ct_err *err)
             inner->solves++;
         }
         if (!isfinite(inner->loss)) continue;
-        ct__add_normal(o->m, inner->solver->scalars, n->A[i], n->e[i], inner->matrix, inner->gradient);
+        ct__add_normal(o->m, inner->scalars, n->A[i], n->e[i], inner->matrix, inner->gradient);
         for (int32_t a = 0; a < o->m; a++)
             for (int32_t b = 0; b < a; b++) inner->matrix[(int64_t)a * o->m + b] = inner->matrix[(int64_t)b * o->m + a];
     }
@@ -105,10 +108,16 @@ static ct_status add_up(const numeric *n, ct_err *err)
 ct_status ct__numeric_derivatives(ct_outer *o, const double *p, ct_err *err)
 {
     numeric   n = {.outer = o};
+    CT_TRY(ct__outer_need_memory(o, "--gradient numeric", err));
     ct_status status = prepare(&n, p, err);
     if (status == CT_OK) {
         ct__parallel(o->scratches, (int64_t)o->count * o->m, perturbed, &n);
         status = add_up(&n, err);
+    }
+    for (int32_t k = 0; k < o->scratches; k++) {
+        if (o->scratch[k].solver) ct__solver_pool_give(o->pool, o->scratch[k].solver);
+        o->scratch[k].solver = NULL;
+        o->scratch[k].solver_of = -1;
     }
     for (int32_t j = 0; n.noise && j < o->m; j++) ct_noise_free(n.noise[j]);
     for (int32_t i = 0; n.A && n.e && i < o->count; i++) {

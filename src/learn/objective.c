@@ -89,6 +89,7 @@ void ct__objective_report(ct__objective *e, const double *p, double loss)
     if (ct_comm_any(e->outer->options.comm, mine, &any, e->err) == CT_OK && !any) return;
     *e->cancelled = 1;
     /* a resumed run is not cancelled here, so it does not ask for later values in this order */
+    if (e->outer->checkpoint) ct__checkpoint_seal(e->outer->checkpoint);
     ct_outer_set_checkpoint(e->outer, NULL);
 }
 

@@ -63,7 +63,7 @@ static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err
     ct_status status = used ? CT_OK : ct__no_memory(err, "noise models", o->models);
     for (int32_t i = 0; used && i < o->count + o->extras; i++) {
         const ct_graph *graph = (i < o->count ? o->inner[i].seq : o->extra[i - o->count])->graph;
-        for (int32_t f = 0; f < graph->factors; f++) used[graph->factor[f].noise] = 1;
+        for (int32_t g = 0; g < CT_MIN(o->models, graph->noise_count); g++) used[g] |= graph->noise_use[g].factors > 0;
     }
     for (int32_t g = 0; status == CT_OK && g < o->models; g++)
         if (o->slot[g] >= 0 && !used[g])
@@ -74,76 +74,82 @@ static ct_status check_use(const ct_outer *o, const ct_noise *noise, ct_err *err
     return status;
 }
 
-static ct_status start_sequence(const ct_outer *o, ct__inner_problem *inner, ct_err *err)
-{
-    const int measured = o->options.incremental || o->options.no_truth;
-    return ct_start_values(inner->seq, measured ? CT_START_MEASURED : CT_START_TRUTH, inner->start, err);
-}
-
-static ct_status make_sequence(ct_outer *o, const ct_sequence *seq, ct__inner_problem *inner, ct_err *err)
-{
-    const int64_t size = ct_graph_size(seq->graph), m = o->m;
-    inner->seq = seq;
-    CT_TRY(ct_solver_new(seq->graph, NULL, &inner->solver, err));
-    inner->start = ct__zalloc(size, sizeof *inner->start);
-    inner->x = ct__zalloc(size, sizeof *inner->x);
-    inner->gradient = ct__zalloc(m + 2 * m * m, sizeof *inner->gradient);
-    inner->fit = ct__zalloc(o->models, sizeof *inner->fit);
-    if (!inner->start || !inner->x || !inner->gradient || !inner->fit) return ct__no_memory(err, "values", size);
-    inner->matrix = inner->gradient + m;
-    inner->gradient_covariance = inner->matrix + m * m;
-    return start_sequence(o, inner, err);
-}
-
-typedef struct {
-    ct_outer *outer;
-    ct_err   *err; /* per sequence */
-} construction;
-
-static void construct(void *user, int64_t i, int worker)
-{
-    const construction *c = user;
-    ct__inner_problem  *inner = &c->outer->inner[i];
-    (void)worker;
-    inner->status = make_sequence(c->outer, inner->seq, inner, &c->err[i]);
-}
-
-/* On all threads: the analysis of a sequence takes as long as a few iterations. The first failure counts. */
-static ct_status make_sequences(ct_outer *o, ct_err *err)
-{
-    construction c = {.outer = o, .err = ct__zalloc(o->count, sizeof *c.err)};
-    if (!c.err) return ct__no_memory(err, "sequences", o->count);
-    ct__parallel(o->options.jobs, o->count, construct, &c);
-    ct_status status = CT_OK;
-    for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
-        status = o->inner[i].status;
-        if (status != CT_OK && err) *err = c.err[i];
-    }
-    free(c.err);
-    return status;
-}
-
 /* With approximate Jacobians the estimate is no minimum, so its derivative needs differences of solves. */
-static ct_status check_derivatives(const ct_outer *o, const ct__inner_problem *inner, ct_err *err)
+static ct_status check_derivatives(const ct_outer *o, const ct_graph *graph, ct_err *err)
 {
-    if (!inner->solver->approximate || o->options.gradient == CT_GRADIENT_NUMERIC) return CT_OK;
-    for (int32_t b = 0; b < inner->solver->batches; b++)
-        if (inner->solver->batch[b].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
+    if (o->options.gradient == CT_GRADIENT_NUMERIC) return CT_OK;
+    for (int32_t f = 0; f < graph->factors; f++)
+        if (graph->factor[f].ops->jacobian == CT_JACOBIAN_APPROXIMATE)
             return ct_fail(
                 err, CT_E_UNSUPPORTED,
                 "derivatives by %s need exact Jacobians, and those of %s are approximate; use numeric",
-                ct_gradient_name(o->options.gradient), inner->solver->batch[b].ops->name);
+                ct_gradient_name(o->options.gradient), graph->factor[f].ops->name);
     return CT_OK;
+}
+
+static ct_status start_sequence(ct_outer *o, int32_t i, ct_err *err)
+{
+    const int          measured = o->options.incremental || o->options.no_truth;
+    const ct_sequence *seq = o->inner[i].seq;
+    double            *x = o->spill ? ct__zalloc(o->inner[i].size, sizeof *x) : o->inner[i].start;
+    if (!x) return ct__no_memory(err, "values", o->inner[i].size);
+    ct_status status = ct_start_values(seq, measured ? CT_START_MEASURED : CT_START_TRUTH, x, err);
+    if (!o->spill) return status;
+    if (status == CT_OK) status = ct__inner_put(o, i, 0, x, err);
+    free(x);
+    return status;
+}
+
+static ct_status make_sequence(ct_outer *o, int32_t i, ct_err *err)
+{
+    ct__inner_problem *inner = &o->inner[i];
+    const ct_graph    *graph = inner->seq->graph;
+    const int64_t      m = o->m;
+    int32_t            unplaced;
+    CT_TRY(check_sequence(o, inner->seq, i, o->base, err));
+    CT_TRY(check_derivatives(o, graph, err));
+    CT_TRY(ct__samples_of(o, i, err));
+    CT_TRY(ct__sequence_unplaced(inner->seq, &unplaced, err));
+    inner->unplaced = unplaced;
+    for (int32_t v = 0; v < graph->variables; v++) inner->scalars += graph->fixed[v] ? 0 : ct_kind_dim(graph->kind[v]);
+    if (!o->spill) {
+        inner->start = ct__zalloc(inner->size, sizeof *inner->start);
+        inner->x = ct__zalloc(inner->size, sizeof *inner->x);
+        if (!inner->start || !inner->x) return ct__no_memory(err, "values", inner->size);
+    }
+    inner->gradient = ct__zalloc(m + 2 * m * m, sizeof *inner->gradient);
+    inner->fit = ct__zalloc(o->models, sizeof *inner->fit);
+    if (!inner->gradient || !inner->fit) return ct__no_memory(err, "derivatives", m);
+    inner->matrix = inner->gradient + m;
+    inner->gradient_covariance = inner->matrix + m * m;
+    return start_sequence(o, i, err);
+}
+
+static void construct(void *user, int64_t i, int worker)
+{
+    ct_outer       *o = user;
+    ct_err          err = {0};
+    const ct_status status = make_sequence(o, (int32_t)i, &err);
+    (void)worker;
+    if (status != CT_OK) ct__outer_tell(o, (int32_t)i, status, &err);
+}
+
+/* On all threads: samples and starts of a sequence take as long as an iteration. */
+static ct_status make_sequences(ct_outer *o, ct_err *err)
+{
+    CT_TRY(ct__samples_begin(o, err));
+    CT_TRY(ct__outer_each(o, construct, o, err));
+    for (int32_t i = 0; i < o->count; i++) o->unplaced |= o->inner[i].unplaced;
+    return ct__samples_end(o, err);
 }
 
 static ct_status make_scratch(ct_outer *o, ct_err *err)
 {
     int64_t scalars = 1, size = 1;
     for (int32_t i = 0; i < o->count; i++) {
-        scalars = CT_MAX(scalars, o->inner[i].solver->scalars);
-        size = CT_MAX(size, ct_graph_size(o->inner[i].seq->graph));
+        scalars = CT_MAX(scalars, o->inner[i].scalars);
+        size = CT_MAX(size, o->inner[i].size);
     }
-    o->scratches = CT_MAX(1, o->options.jobs);
     o->scratch = ct__zalloc(o->scratches, sizeof *o->scratch);
     if (!o->scratch) return ct__no_memory(err, "threads", o->scratches);
     for (int32_t k = 0; k < o->scratches; k++) {
@@ -154,6 +160,8 @@ static ct_status make_scratch(ct_outer *o, ct_err *err)
         s->x = ct__zalloc(size, sizeof *s->x);
         s->dL_dSigma = ct__zalloc(CT_MAX(1, o->slots) * CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX, sizeof *s->dL_dSigma);
         s->solver_of = -1;
+        for (int v = 0; v < 2 && o->spill; v++)
+            if (!(s->values[v] = ct__zalloc(size, sizeof **s->values))) return ct__no_memory(err, "values", size);
         if (!s->S || !s->Y || !s->e || !s->x || !s->dL_dSigma) return ct__no_memory(err, "numbers", scalars * o->m);
     }
     return CT_OK;
@@ -179,14 +187,12 @@ static ct_status fill(ct_outer *o, const ct_noise *noise, ct_err *err)
     o->slot = ct__zalloc(o->models, sizeof *o->slot);
     if (!o->slot) return ct__no_memory(err, "noise models", o->models);
     for (int32_t g = 0; g < o->models; g++) o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
-    for (int32_t i = 0; i < o->count; i++) CT_TRY(check_sequence(o, o->inner[i].seq, i, noise, err));
+    CT_TRY(ct__outer_plan_memory(o, err));
+    CT_TRY(make_sequences(o, err));
     for (int32_t i = 0; i < o->extras; i++)
         CT_TRY(check_graph(o->extra[i], ct_sequence_label(o->extra[i]), noise, err));
     CT_TRY(check_use(o, noise, err));
     CT_TRY(ct__outer_share_owners(o, err));
-    CT_TRY(ct__collect_samples(o, err));
-    CT_TRY(make_sequences(o, err));
-    for (int32_t i = 0; i < o->count; i++) CT_TRY(check_derivatives(o, &o->inner[i], err));
     return make_scratch(o, err);
 }
 
@@ -197,8 +203,10 @@ static ct_status split_sequences(ct_outer *o, int32_t count, const ct_sequence *
     o->extra = ct__zalloc(count, sizeof *o->extra);
     if (!o->inner || !o->extra) return ct__no_memory(err, "sequences", count);
     for (int32_t i = 0; i < count; i++)
-        if (seq[i]->truth || o->options.no_truth) o->inner[o->count++].seq = seq[i];
-        else o->extra[o->extras++] = seq[i];
+        if (seq[i]->truth || o->options.no_truth) {
+            o->inner[o->count].size = ct_graph_size(seq[i]->graph);
+            o->inner[o->count++].seq = seq[i];
+        } else o->extra[o->extras++] = seq[i];
     if (o->count) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT,
                    "no sequence has truth to learn from; without truth, method %s learns from the measurements alone",
@@ -223,11 +231,18 @@ ct_status ct_outer_new(int32_t count, const ct_sequence *const seq[], const ct_n
     o->m = ct_theta_count(theta);
     o->models = ct_noise_count(noise);
     o->options = options ? *options : ct_outer_defaults();
+    o->scratches = CT_MAX(1, o->options.jobs);
+    o->store = ct__store_of(seq[0]);
+    o->failed = -1;
     ct_inference how = ct_outer_inference(&o->options);
-    ct_status    status = split_sequences(o, count, seq, err);
+    if (pthread_mutex_init(&o->telling, NULL)) {
+        free(o);
+        return ct__no_memory(err, "locks", 1);
+    }
+    ct_status status = split_sequences(o, count, seq, err);
+    if (status == CT_OK) status = fill(o, noise, err);
     if (status == CT_OK) status = ct__outer_deployment(o, &how, err);
     o->options.replay.entry = how.replay.entry;
-    if (status == CT_OK) status = fill(o, noise, err);
     if (status == CT_OK) *out = o;
     else ct_outer_free(o);
     return status;
@@ -237,7 +252,6 @@ void ct_outer_free(ct_outer *o)
 {
     if (!o) return;
     for (int32_t i = 0; o->inner && i < o->count; i++) {
-        ct_solver_free(o->inner[i].solver);
         free(o->inner[i].start);
         free(o->inner[i].x);
         free(o->inner[i].gradient);
@@ -247,11 +261,15 @@ void ct_outer_free(ct_outer *o)
     }
     for (int32_t k = 0; o->scratch && k < o->scratches; k++) {
         const ct__scratch *scratch = &o->scratch[k];
-        void *const        owned[] = {scratch->S, scratch->Y, scratch->e, scratch->x, scratch->dL_dSigma};
+        void *const        owned[] = {scratch->S, scratch->Y,         scratch->e,        scratch->x,
+                                      scratch->dL_dSigma, scratch->values[0], scratch->values[1]};
         for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-        ct_solver_free(o->scratch[k].solver);
+        if (scratch->solver) ct__solver_pool_give(o->pool, scratch->solver);
     }
     ct__free_samples(o);
+    ct__solver_pool_free(o->pool);
+    if (o->store) (void)ct__store_reserve(o->store, -o->reserved, 0, "", NULL);
+    pthread_mutex_destroy(&o->telling);
     for (int k = 0; k < 2; k++) ct_likelihood_free(o->likelihood[k]);
     free(o->inner);
     free(o->owner);
@@ -280,7 +298,9 @@ typedef struct {
 static void evaluate_sequence(void *user, int64_t i, int worker)
 {
     const evaluation *e = user;
+    if (ct__inner_open(e->outer, (int32_t)i, worker) != CT_OK) return;
     ct__inner_evaluate(e->outer, &e->outer->inner[i], &e->outer->scratch[worker], e->want);
+    ct__inner_close(e->outer, (int32_t)i, worker);
 }
 
 /* to += from / n */
@@ -436,9 +456,7 @@ ct_status ct_outer_accept(ct_outer *o, ct_err *err)
     for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) {
         ct__inner_problem *inner = &o->inner[i];
         if (!inner->took_part || !isfinite(inner->loss)) continue;
-        double *t = inner->start;
-        inner->start = inner->x;
-        inner->x = t;
+        ct__inner_swap(inner);
         inner->took_part = 0;
     }
     return ct__outer_checkpoint(o, err);
@@ -449,8 +467,17 @@ ct_status ct__outer_checkpoint(ct_outer *o, ct_err *err)
     return o->checkpoint ? ct__checkpoint_mark(o->checkpoint, o, err) : CT_OK;
 }
 
+static void start_again(void *user, int64_t i, int worker)
+{
+    ct_outer       *o = user;
+    ct_err          err = {0};
+    const ct_status status = start_sequence(o, (int32_t)i, &err);
+    (void)worker;
+    if (status != CT_OK) ct__outer_tell(o, (int32_t)i, status, &err);
+}
+
 ct_status ct__outer_start_over(ct_outer *o, ct_err *err)
 {
-    for (int32_t i = 0; i < o->count; i++) CT_TRY(start_sequence(o, &o->inner[i], err));
-    return CT_OK;
+    CT_TRY(ct__outer_each(o, start_again, o, err));
+    return ct__outer_checkpoint(o, err);
 }

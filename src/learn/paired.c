@@ -70,20 +70,22 @@ static void huber_mean(int32_t n, const double *d, double *work, ct__paired *out
 ct__paired ct__compare(const ct__scores *s, int a, int b, ct__metric metric)
 {
     ct__paired out = {.mean = NAN, .error = NAN, .best = INFINITY, .worst = -INFINITY};
-    for (int32_t g = 0; g < (s->groups > 1 ? s->groups : s->n); g++) {
-        double sum = 0;
-        int32_t count = 0;
-        for (int32_t i = 0; i < s->n; i++) {
-            if (s->groups > 1 ? s->group[i] != g : i != g) continue;
-            const double d = log_ratio(&s->score[a * s->n + i], &s->score[b * s->n + i], metric);
-            if (isnan(d)) continue;
-            sum += d;
-            count++;
-        }
-        if (!count) continue;
-        out.best = CT_MIN(out.best, sum / count);
-        out.worst = CT_MAX(out.worst, sum / count);
-        s->work[out.units++] = sum / count;
+    const int64_t n = s->n;
+    double       *sum = s->work, *count = s->work + n; /* per unit */
+    for (int64_t g = 0; g < 2 * n; g++) s->work[g] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t unit = s->groups > 1 ? s->group[i] : i;
+        const double  d = log_ratio(&s->score[a * n + i], &s->score[b * n + i], metric);
+        if (isnan(d)) continue;
+        sum[unit] += d;
+        count[unit]++;
+    }
+    for (int64_t g = 0; g < (s->groups > 1 ? s->groups : n); g++) {
+        if (!(count[g] > 0)) continue;
+        const double mean = sum[g] / count[g];
+        out.best = CT_MIN(out.best, mean);
+        out.worst = CT_MAX(out.worst, mean);
+        s->work[out.units++] = mean; /* units <= g: its sum is not needed any more */
     }
     if (out.units) huber_mean(out.units, s->work, s->work + s->n, &out);
     return out;

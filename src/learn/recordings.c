@@ -1,33 +1,30 @@
 /* recordings.c: sequences in groups. Sequences of one recording share the robot, the place and the day, so their errors
  * are not independent: they are held out together, and standard errors are over recordings. */
+#include "base/name_table.h"
 #include "learn/learn.h"
 
 #include <math.h>
 
 #define NAME_MAX_LENGTH 256
 
-int32_t ct__group_sequences(int32_t count, const ct_sequence *const *seq, int32_t *group)
-{
-    int32_t groups = 0;
-    for (int32_t i = 0; i < count; i++) {
-        char own[NAME_MAX_LENGTH], other[NAME_MAX_LENGTH];
-        ct_sequence_recording(seq[i], own, sizeof own);
-        group[i] = -1;
-        for (int32_t k = 0; own[0] && k < i && group[i] < 0; k++)
-            if (!strcmp(own, ct_sequence_recording(seq[k], other, sizeof other))) group[i] = group[k];
-        if (group[i] < 0) group[i] = groups++;
-    }
-    return groups;
-}
-
 ct_status ct__outer_groups(const ct_outer *o, int32_t *group, int32_t *groups, ct_err *err)
 {
-    const ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
-    if (!seq) return ct__no_memory(err, "sequences", o->count);
-    for (int32_t i = 0; i < o->count; i++) seq[i] = o->inner[i].seq;
-    *groups = ct__group_sequences(o->count, seq, group);
-    free(seq);
-    return CT_OK;
+    ct__names names = {0};                                       /* of the recordings so far, ... */
+    int32_t  *of_name = ct__zalloc(o->count, sizeof *of_name);   /* ... and their groups */
+    ct_status status = of_name ? CT_OK : ct__no_memory(err, "sequences", o->count);
+    *groups = 0;
+    for (int32_t i = 0; status == CT_OK && i < o->count; i++) {
+        char own[NAME_MAX_LENGTH];
+        ct_sequence_recording(o->inner[i].seq, own, sizeof own);
+        const int32_t known = own[0] ? ct__names_find(&names, own) : -1;
+        group[i] = known >= 0 ? of_name[known] : (*groups)++;
+        if (known >= 0 || !own[0]) continue;
+        of_name[names.count] = group[i];
+        status = ct__names_add(&names, own, err);
+    }
+    ct__names_free(&names);
+    free(of_name);
+    return status;
 }
 
 double ct__t_quantile(int n)

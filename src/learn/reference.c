@@ -80,6 +80,7 @@ ct_status ct__choose_reference(ct__learning *l)
     if (complete && !truth_has_sigma(o) && !o->extras && !has_kernels(o)) return CT_OK;
     const ct_status status = need_likelihood(o, CT_REFERENCE_LIKELIHOOD, &why);
     if (status == CT_E_MEMORY) return ct__no_memory(e->err, "sequences", o->count);
+    if (status == CT_E_LIMIT) return ct_fail(e->err, status, "%s", why.text); /* another answer would be worse */
     if (status == CT_OK) o->reference = CT_REFERENCE_LIKELIHOOD;
     else if (!complete) { /* a kernel without normaliser, approximate Jacobians */
         CT_TRY(ct__find(l, CT_FINDING_NO_LIKELIHOOD, CT__NO_VALUES));
@@ -150,18 +151,26 @@ ct_status ct__learn_kernels(ct__learning *l)
 int ct__closed_form_exists(const ct__learning *l) { return l->complete; }
 
 /* Variables of all measurements, but for their biases, are known in full and exactly. */
+static int lacks_biases_alone(const ct_sequence *seq)
+{
+    for (int32_t k = 0; k < ct_graph_factors(seq->graph); k++) {
+        const ct_factor f = ct__without_bias(ct_graph_factor(seq->graph, k));
+        for (int a = 0; !ct__is_process(f.ops) && a < f.ops->arity; a++) {
+            const unsigned all = (1u << ct_kind_dim(f.ops->kind[a])) - 1;
+            if (!ct_graph_fixed(seq->graph, f.var[a]) && !(seq->known && seq->known[f.var[a]] == all)) return 0;
+        }
+    }
+    return 1;
+}
+
 int ct__truth_lacks_biases_alone(const ct_outer *o)
 {
     if (o->extras || truth_has_sigma(o)) return 0;
     for (int32_t i = 0; i < o->count; i++) {
-        const ct_sequence *seq = o->inner[i].seq;
-        for (int32_t k = 0; k < ct_graph_factors(seq->graph); k++) {
-            const ct_factor f = ct__without_bias(ct_graph_factor(seq->graph, k));
-            for (int a = 0; !ct__is_process(f.ops) && a < f.ops->arity; a++) {
-                const unsigned all = (1u << ct_kind_dim(f.ops->kind[a])) - 1;
-                if (!ct_graph_fixed(seq->graph, f.var[a]) && !(seq->known && seq->known[f.var[a]] == all)) return 0;
-            }
-        }
+        if (ct_sequence_acquire(o->inner[i].seq, NULL) != CT_OK) return 0;
+        const int is = lacks_biases_alone(o->inner[i].seq);
+        ct_sequence_release(o->inner[i].seq);
+        if (!is) return 0;
     }
     return 1;
 }
@@ -171,6 +180,7 @@ ct_status ct__need_evidence(ct__learning *l, int *possible)
     ct_err          why;
     const ct_status status = need_likelihood(l->objective.outer, CT_REFERENCE_EVIDENCE, &why);
     *possible = status == CT_OK;
+    if (status == CT_E_LIMIT) return ct_fail(l->objective.err, status, "%s", why.text);
     return status == CT_E_MEMORY ? ct__no_memory(l->objective.err, "sequences", l->objective.outer->count) : CT_OK;
 }
 

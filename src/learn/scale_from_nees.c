@@ -26,53 +26,90 @@ static double nees_of(const ct_evaluation *e)
     return c->nees / (double)c->nees_degrees;
 }
 
-/* The mean over sequences of group `only`, or, if that is -1, of groups other than `without`, after the cut. value:
- * scratch. */
-static double mean_over(int32_t n, const double *nees, const int32_t *group, int32_t only, int32_t without,
-                        double *value)
+/* The mean after the cut at so many medians; NaN of none. Changes the order. */
+static double cut_mean(int32_t count, double *value, double cut)
 {
-    int32_t count = 0;
-    double sum = 0;
-    for (int32_t i = 0; i < n; i++)
-        if ((only < 0 ? group[i] != without : group[i] == only) && !isnan(nees[i])) value[count++] = nees[i];
-    const double most = CUT * ct_median(count, value);
+    const double most = cut * ct_median(count, value);
+    double       sum = 0;
     for (int32_t i = 0; i < count; i++) sum += CT_MIN(value[i], most);
     return count ? sum / count : NAN;
 }
 
-/* NEES without a group (-1: of all): with several recordings the mean of theirs after the cut, else the mean over
- * sequences. value: 2 n of scratch. */
-static double mean_nees(int32_t n, const double *nees, const int32_t *group, int32_t recordings, int32_t without,
-                        double *value)
+/* Values of groups: with several recordings the mean of each after the cut, else each sequence is a group. */
+typedef struct {
+    int32_t  groups, count; /* count: of those that have a value                */
+    double   cut;           /* of the mean over them                            */
+    double  *value;         /* per group; NaN: none                             */
+    double  *sorted, *room; /* count of the values, ascending; scratch of n     */
+    int32_t *first, *member; /* per group (+1): its sequences in member         */
+} units;
+
+static int ascending(const void *a, const void *b)
 {
-    double  sum = 0, *each = value + n;
-    int32_t count = 0;
-    if (recordings < 2) return mean_over(n, nees, group, -1, without, value);
-    for (int32_t g = 0; g < recordings; g++) {
-        const double own = g == without ? NAN : mean_over(n, nees, group, g, -1, value);
-        if (!isnan(own)) each[count++] = own;
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void fill_units(units *u, int32_t n, const double *nees, const int32_t *group, int32_t recordings)
+{
+    for (int32_t i = 0; i < n; i++) u->first[group[i] + 1]++;
+    for (int32_t g = 0; g < u->groups; g++) u->first[g + 1] += u->first[g];
+    for (int32_t i = 0; i < n; i++) u->member[u->first[group[i]]++] = i;
+    for (int32_t g = u->groups; g > 0; g--) u->first[g] = u->first[g - 1];
+    u->first[0] = 0;
+    for (int32_t g = 0; g < u->groups; g++) {
+        int32_t count = 0;
+        for (int32_t k = u->first[g]; k < u->first[g + 1]; k++)
+            if (!isnan(nees[u->member[k]])) u->room[count++] = nees[u->member[k]];
+        u->value[g] = recordings < 2 ? nees[u->member[u->first[g]]] : cut_mean(count, u->room, CUT);
+        if (!isnan(u->value[g])) u->sorted[u->count++] = u->value[g];
     }
-    const double most = CUT_RECORDING * ct_median(count, each);
-    for (int32_t i = 0; i < count; i++) sum += CT_MIN(each[i], most);
-    return count ? sum / count : NAN;
+    u->cut = recordings < 2 ? CUT : CUT_RECORDING;
+    qsort(u->sorted, (size_t)u->count, sizeof *u->sorted, ascending);
+}
+
+/* Entry k of the sorted values without that of rank `without`. */
+static double left(const units *u, int32_t k, int32_t without) { return u->sorted[k + (k >= without)]; }
+
+/* The mean over groups other than g, after a cut at their median. The sum over all groups under that cut is kept: few
+ * cuts occur, as the median without one value is one of three. */
+static double mean_of_others(const units *u, int32_t g, double *cut_at, double *sum)
+{
+    const int32_t n = u->count - 1, half = n / 2;
+    int32_t       rank = 0, above = u->count - 1;
+    if (n < 1) return NAN;
+    while (rank < above) { /* the first that is not smaller */
+        const int32_t middle = rank + (above - rank) / 2;
+        if (u->sorted[middle] < u->value[g]) rank = middle + 1;
+        else above = middle;
+    }
+    const double median =
+        n % 2 ? left(u, half, rank) : 0.5 * left(u, half - 1, rank) + 0.5 * left(u, half, rank);
+    const double most = u->cut * median;
+    if (most != *cut_at) {
+        *cut_at = most;
+        *sum = 0;
+        for (int32_t k = 0; k < u->count; k++) *sum += CT_MIN(u->sorted[k], most);
+    }
+    return (*sum - CT_MIN(u->value[g], most)) / n;
 }
 
 /* Over groups: the standard error of the mean, relative to it; and the mean after each group was divided by the mean of
  * the others, which is what a factor from the others leaves. With one group each sequence is one. */
-static void compare_groups(int32_t n, const double *nees, const int32_t *group, int32_t groups, int32_t recordings,
-                           double *value, ct__nees_measure *out)
+static void compare_groups(const units *u, const double *nees, ct__nees_measure *out)
 {
-    double sum = 0, square = 0, crossed = 0;
+    double  sum = 0, square = 0, crossed = 0, cut_at = NAN, total = 0;
     int32_t count = 0, sequences = 0;
-    for (int32_t g = 0; g < groups; g++) {
-        const double others = mean_nees(n, nees, group, recordings, g, value);
-        double own = 0;
-        int32_t members = 0;
-        for (int32_t i = 0; i < n; i++) {
-            if (group[i] != g || isnan(nees[i])) continue;
-            own += nees[i];
+    for (int32_t g = 0; g < u->groups; g++) {
+        const double others = isnan(u->value[g]) ? NAN : mean_of_others(u, g, &cut_at, &total);
+        double       own = 0;
+        int32_t      members = 0;
+        for (int32_t k = u->first[g]; k < u->first[g + 1]; k++) {
+            const double one = nees[u->member[k]];
+            if (isnan(one)) continue;
+            own += one;
             members++;
-            crossed += CT_MIN(nees[i] / (isnan(others) ? nees[i] : others), CUT);
+            crossed += CT_MIN(one / (isnan(others) ? one : others), CUT);
         }
         if (!members) continue;
         sequences += members;
@@ -84,6 +121,31 @@ static void compare_groups(int32_t n, const double *nees, const int32_t *group, 
     out->groups = count;
     out->crossed = count > 1 ? crossed / sequences : out->nees;
     out->error = count > 1 ? sqrt(CT_MAX(0, square - sum * sum / count) / (count * (count - 1.0))) / out->nees : NAN;
+}
+
+/* `recordings` is the number of groups; 1: each sequence counts as one. */
+static ct_status measure(int32_t n, const double *nees, int32_t *group, int32_t recordings, ct__nees_measure *out,
+                         ct_err *err)
+{
+    units u = {.groups = recordings < 2 ? n : recordings};
+    u.value = ct__zalloc(u.groups + 2 * (int64_t)n, sizeof *u.value);
+    u.first = ct__zalloc(u.groups + 1 + (int64_t)n, sizeof *u.first);
+    if (!u.value || !u.first) {
+        free(u.value);
+        free(u.first);
+        return ct__no_memory(err, "sequences", n);
+    }
+    u.sorted = u.value + u.groups;
+    u.room = u.sorted + n;
+    u.member = u.first + u.groups + 1;
+    for (int32_t i = 0; recordings < 2 && i < n; i++) group[i] = i;
+    fill_units(&u, n, nees, group, recordings);
+    memcpy(u.room, u.sorted, (size_t)u.count * sizeof *u.room);
+    out->nees = cut_mean(u.count, u.room, u.cut);
+    compare_groups(&u, nees, out);
+    free(u.value);
+    free(u.first);
+    return CT_OK;
 }
 
 /* Every sequence under the values of its fold times the factor. */
@@ -111,7 +173,7 @@ ct_status ct__measure_nees(ct__learning *l, double factor, int diagnose, double 
     ct__objective *e = &l->objective;
     const int32_t n = e->outer->count;
     ct_evaluation *seen = ct__zalloc(n, sizeof *seen);
-    double *nees = ct__zalloc(3 * (int64_t)n, sizeof *nees);
+    double *nees = ct__zalloc(n, sizeof *nees);
     int32_t *group = ct__zalloc(n, sizeof *group), groups = 0;
     ct_summary summary;
     ct_status status = seen && nees && group ? CT_OK : ct__no_memory(e->err, "sequences", n);
@@ -122,12 +184,10 @@ ct_status ct__measure_nees(ct__learning *l, double factor, int diagnose, double 
     for (int32_t i = 0; status == CT_OK && i < n; i++) {
         nees[i] = nees_of(&seen[i]);
         loss[i] = ct__deployment_loss(&seen[i]);
-        if (groups == 1) group[i] = i;
     }
     if (status == CT_OK) {
-        *out = (ct__nees_measure){.nees = mean_nees(n, nees, group, groups, -1, nees + n),
-                                  .chi_squared = summary.chi_squared};
-        compare_groups(n, nees, group, groups == 1 ? n : groups, groups, nees + n, out);
+        *out = (ct__nees_measure){.chi_squared = summary.chi_squared};
+        status = measure(n, nees, group, groups, out, e->err);
     }
     free(seen);
     free(nees);

@@ -148,7 +148,7 @@ ct_status ct__outer_run(ct_outer *o, ct__task_fn task, void *user, ct_err *err)
     shared           s = {.outer = o, .task = task, .user = user};
     CT_TRY(balance(o, err));
     const ct__spread spread = spread_of(&s);
-    return ct__spread_run(&spread, err);
+    return ct__outer_spread_run(o, &spread, err);
 }
 
 ct_status ct__outer_exchange(ct_outer *o, int want, double *extra, ct_err *err)
@@ -167,19 +167,23 @@ ct_status ct__outer_exchange(ct_outer *o, int want, double *extra, ct_err *err)
 static int64_t start_size(const void *user, int64_t i)
 {
     const shared *s = user;
-    return ct_graph_size(s->outer->inner[i].seq->graph) * (int64_t)sizeof(double);
+    return s->outer->inner[i].size * (int64_t)sizeof(double);
 }
 
 static void pack_start(const void *user, int64_t i, void *record)
 {
     const shared *s = user;
-    memcpy(record, s->outer->inner[i].x, (size_t)start_size(user, i));
+    ct_err        err = {0};
+    const ct_status status = ct__inner_get(s->outer, (int32_t)i, 1, record, &err);
+    if (status != CT_OK) ct__outer_tell(s->outer, (int32_t)i, status, &err);
 }
 
 static void unpack_start(void *user, int64_t i, const void *record)
 {
     const shared *s = user;
-    memcpy(s->outer->inner[i].x, record, (size_t)start_size(user, i));
+    ct_err        err = {0};
+    const ct_status status = ct__inner_put(s->outer, (int32_t)i, 1, record, &err);
+    if (status != CT_OK) ct__outer_tell(s->outer, (int32_t)i, status, &err);
 }
 
 ct_status ct__outer_exchange_starts(ct_outer *o, ct_err *err)
@@ -189,5 +193,9 @@ ct_status ct__outer_exchange_starts(ct_outer *o, ct_err *err)
     spread.size = start_size;
     spread.pack = pack_start;
     spread.unpack = unpack_start;
-    return ct__spread_exchange(&spread, err);
+    o->failed = -1;
+    CT_TRY(ct__spread_exchange(&spread, err));
+    if (o->failed < 0) return CT_OK;
+    if (err) *err = o->why;
+    return o->why.status;
 }

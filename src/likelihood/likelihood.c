@@ -3,6 +3,7 @@
 #include "likelihood/likelihood.h"
 
 #include "comm/comm.h"
+#include "data/store.h"
 #include "graph/graph.h"
 #include "solve/solve.h"
 #include "sparse/sparse.h"
@@ -20,6 +21,8 @@ ct_likelihood_options ct_likelihood_defaults(void)
     o.inner.distance = 1e-4; /* with exact Hessians the error after a step is its square */
     return o;
 }
+
+#define TIMES 8 /* a sequence with its graphs and solver takes about so many times the memory of the sequence */
 
 /* ---- Construction ---------------------------------------------------------------------------- */
 
@@ -138,6 +141,19 @@ static ct_status fill(ct_likelihood *l, const ct_sequence *const seq[], const ct
     l->normaliser = ct__zalloc(l->models, sizeof *l->normaliser);
     l->constant = ct__zalloc(l->models, sizeof *l->constant);
     if (!l->slot || !l->normaliser || !l->constant) return ct__no_memory(err, "noise models", l->models);
+    if (ct__store_of(seq[0])) {
+        l->held = ct__zalloc(l->count, sizeof *l->held);
+        if (!l->held) return ct__no_memory(err, "sequences", l->count);
+        const ct_status status =
+            ct__store_hold(l->count, seq, TIMES,
+                           "graphs and solvers of the likelihood, which has all sequences at once,", err);
+        if (status == CT_OK) memcpy((void *)l->held, (const void *)seq, (size_t)l->count * sizeof *seq);
+        else {
+            free((void *)l->held);
+            l->held = NULL;
+            return status;
+        }
+    }
     for (int32_t i = 0; i < l->count; i++) {
         ct_err inner = {0};
         l->sequence[i].seq = seq[i];
@@ -188,6 +204,8 @@ void ct_likelihood_free(ct_likelihood *l)
         void *const owned[] = {l->scratch[k].g, l->scratch[k].S, l->scratch[k].dL_dSigma, l->scratch[k].floor};
         for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     }
+    if (l->held) ct__store_let_go(l->count, l->held, TIMES);
+    free((void *)l->held);
     free(l->scratch);
     free(l->sequence);
     free(l->slot);

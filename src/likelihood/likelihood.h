@@ -62,6 +62,7 @@ struct ct_likelihood {
     double                  *constant;   /* per model: 1/2 log det Sigma + log Z; 0: frozen       */
     int32_t                  slots;
     ct_likelihood_options    options;
+    const ct_sequence      **held;       /* per sequence, if they are in a cache (data/store.h); else NULL */
     int                      both;       /* solves also run from their first start; the lower error wins */
     ct__likelihood_scratch  *scratch;    /* per job */
 };

@@ -90,6 +90,7 @@ struct ct_solver {
     int             ready;       /* the undamped system is factored           */
     int             exact;       /* CT_EXACT_*: what the system holds         */
     ct__share      *share;       /* NULL: one thread so far                   */
+    void           *of_pool;     /* its place in a pool (solver_pool.h); NULL: it is of none */
 };
 
 enum {

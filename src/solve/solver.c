@@ -3,6 +3,8 @@
 #include "noise/noise.h"
 #include "solve/many.h"
 #include "solve/solve.h"
+#include "solve/solver_pool.h"
+#include "sparse/sparse.h"
 
 
 static ct_status number_blocks(ct_solver *s, const ct_graph *graph, ct_err *err)
@@ -222,6 +224,36 @@ void ct_solver_free(ct_solver *s)
                            s->scale,     s->direction,   s->newton, s->product};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     free(s);
+}
+
+ct_status ct__solver_bind(ct_solver *s, const ct_graph *graph, ct_err *err)
+{
+    s->graph = graph;
+    for (int32_t k = 0; k < s->items; k++) {
+        const ct__factor *f = &graph->factor[s->factor_of[k]];
+        s->item[k].z = graph->z_pool + f->z;
+        s->item[k].context = f->context;
+    }
+    ct__function_cache_free(s->functions);
+    s->functions = NULL;
+    for (int32_t b = 0; b < s->batches; b++) {
+        if (!s->batch[b].many) continue;
+        ct__many_free(s->batch[b].many);
+        s->batch[b].many = NULL;
+        CT_TRY(ct__many_new(s, &s->batch[b], &s->batch[b].many, err));
+    }
+    if (graph->variables) memset(s->undetermined, 0, (size_t)graph->variables * sizeof *s->undetermined);
+    s->undetermined_count = 0;
+    s->keep_layers = s->ready = 0;
+    s->exact = CT_EXACT_NOT;
+    return ct__refresh_noise(s, NULL, err);
+}
+
+int64_t ct__solver_bytes(const ct_solver *s)
+{
+    const int64_t variables = s->graph->variables, values = s->graph->size;
+    return s->system->bytes + s->items * (int64_t)(sizeof *s->item + sizeof *s->factor_of) +
+           (4 * variables + 3 * values + 5 * (int64_t)s->scalars) * (int64_t)sizeof(double);
 }
 
 ct_sparse *ct_solver_system(ct_solver *s) { return s->system; }

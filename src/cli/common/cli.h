@@ -47,6 +47,8 @@ typedef struct {
     const char *topic;   /* "See covtune TOPIC --help"; NULL: command                 */
     int         json, quiet, help, version;
     int         repair;  /* ct_read_options.repair; the row is CLI_ROW_REPAIR         */
+    int         jobs;    /* threads that read datasets; 0: one                        */
+    int64_t     memory;  /* ct_read_options.memory; the row is CLI_ROW_MEMORY         */
     const char *plugin;  /* shared objects; the row is CLI_ROW_PLUGIN; or NULL        */
     const ct_factor_registry *models; /* theirs, loaded by cli_parse; or NULL         */
     const char *file;    /* the file whose options are read; NULL: the command line   */
@@ -139,6 +141,14 @@ struct cli_option {
     "raise eigenvalues of information and covariance matrices that are not positive definite to 1e-6 of the largest, " \
     "with a remark that counts them (default: an error)"
 #define CLI_ROW_REPAIR {"repair", NULL, CLI_IO_FLAG, offsetof(cli_io, repair), CLI_REPAIR_HELP, 0, 0, NULL}
+/* times.c: to stderr, if COVTUNE_TIMES is set: processor time, share outside of parallel sections, cache. */
+void cli_print_times(const ct_dataset *dataset);
+#define CLI_ROW_MEMORY(place)                                                                                          \
+    CLI_ROW_TEXT("memory", "SIZE", place,                                                                              \
+                 "memory to take at most, about: 500M, 2G. Sequences that do not fit are kept in a file in TMPDIR "    \
+                 "(or /var/tmp) and brought when they are needed; results are the same to the bit (no limit)")
+/* *bytes <- "2G": K, M, G or T for powers of 1024, none for bytes. */
+cli_exit cli_check_memory(const cli_io *io, const char *text, int64_t *bytes);
 #define CLI_PLUGIN_HELP                                                                                                \
     "shared objects with measurement models of your own, which sequence files then name; their code runs in this "     \
     "program, so no file can name them"

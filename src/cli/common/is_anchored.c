@@ -32,13 +32,17 @@ int cli_has_heading(const ct_graph *g)
 ct_status cli_check_anchored(const char *path, int32_t count, ct_sequence *const seq[], ct_err *err)
 {
     int32_t floating = 0, first = -1;
+    int     headed = 0;
     for (int32_t i = 0; i < count; i++) {
-        if (cli_is_anchored(seq[i]->graph)) continue;
-        first = floating++ ? first : i;
+        const ct_status status = ct_sequence_acquire(seq[i], err);
+        if (status != CT_OK) return status;
+        const int anchored = cli_is_anchored(seq[i]->graph);
+        if (!anchored && !floating) headed = cli_has_heading(seq[i]->graph);
+        ct_sequence_release(seq[i]);
+        if (!anchored) first = floating++ ? first : i;
     }
     if (!floating) return CT_OK;
     const char *name = ct_sequence_label(seq[first]);
-    const int   headed = cli_has_heading(seq[first]->graph);
     const char *why = headed ? "headings alone are absolute" : "all measurements are relative";
     return ct_fail(err, CT_E_ARGUMENT,
                    "%s: %d of %d sequence%s (%s%s not anchored: %s and no variable is "

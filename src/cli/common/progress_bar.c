@@ -29,7 +29,8 @@ void cli_progress_add(cli_progress *bar, double units)
 static void say_left(double seconds, char text[48])
 {
     if (seconds < 100) snprintf(text, 48, ", about %.0f s left", fmax(1, seconds));
-    else snprintf(text, 48, ", about %.0f min left", seconds / 60);
+    else if (seconds < 6000) snprintf(text, 48, ", about %.0f min left", seconds / 60);
+    else snprintf(text, 48, ", about %.1f h left", seconds / 3600);
 }
 
 /* Seconds left at time `now` if the fraction `done` is finished. */

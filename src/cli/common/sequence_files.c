@@ -135,8 +135,11 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
     ct_status status = refuse_noise(io, path, err);
     if (status != CT_OK) return status;
     cli_status_show(io, "reading %s", path);
-    status = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair, .models = io->models}, out,
-                                  err);
+    status = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair,
+                                                           .models = io->models,
+                                                           .memory = io->memory,
+                                                           .jobs = io->jobs},
+                                  out, err);
     cli_status_clear();
     if (status == CT_OK && (*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);
     if (status == CT_OK && (*out)->trains) cli_check_plugin_models(io, path, (*out)->train[0]);
@@ -152,6 +155,21 @@ cli_exit cli_check_truth_sigma(const cli_io *io, const char *text)
     ct_err err = {0};
     if (!text || ct_truth_sigma_parse(text, TRUTH_SIGMA, sigma, &err) == CT_OK) return CLI_GO;
     return cli_misuse(io, "%s", err.text);
+}
+
+cli_exit cli_check_memory(const cli_io *io, const char *text, int64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char             *end = NULL;
+    *bytes = 0;
+    if (!text) return CLI_GO;
+    const double number = strtod(text, &end);
+    const char  *unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : NULL;
+    const double size = unit ? ldexp(number, 10 * (int)(unit - units + 1)) : number;
+    if (end == text || !(number > 0) || !(size >= 1) || !(size < 1e18) || (*end && (!unit || end[1])))
+        return cli_misuse(io, "--memory is a size such as 500M or 2G (K, M, G, T), found \"%s\"", text);
+    *bytes = (int64_t)size;
+    return CLI_GO;
 }
 
 cli_exit cli_check_robust(const cli_io *io, const char *list)

@@ -72,7 +72,12 @@ static ct_status list_sequences(const eval_request *request, eval_job *job, ct_e
     const ct_loss     all = ct_loss_defaults();
     job->seq = cli_alloc((int64_t)d->trains + d->tests, sizeof *job->seq);
     job->count = ct_dataset_sequences(d, (ct_dataset_part)request->part, job->seq);
-    for (int32_t i = 0; i < job->count; i++) job->with_truth += ct_loss_terms(&all, job->seq[i]) > 0;
+    for (int32_t i = 0; i < job->count; i++) {
+        const ct_status status = ct_sequence_acquire(job->seq[i], err);
+        if (status != CT_OK) return status;
+        job->with_truth += ct_loss_terms(&all, job->seq[i]) > 0;
+        ct_sequence_release(job->seq[i]);
+    }
     job->innovations = request->innovations || job->with_truth < job->count;
     if (request->nees && !job->with_truth)
         return ct_fail(err, CT_E_ARGUMENT,
@@ -83,12 +88,17 @@ static ct_status list_sequences(const eval_request *request, eval_job *job, ct_e
 }
 
 /* The sequences of a column: with states of the biases that its table has. */
-static ct_status take_sequences(const eval_job *job, eval_column *column, ct_err *err)
+static ct_status take_sequences(const eval_request *request, const eval_job *job, eval_column *column, ct_err *err)
 {
     ct_status status = CT_OK;
     column->seq = cli_alloc(job->count, sizeof *column->seq);
     for (int32_t g = 0; g < ct_noise_count(column->noise); g++)
         column->own = column->own || ct_noise_get(column->noise, g)->bias;
+    if (column->own && request->memory)
+        return ct_fail(err, CT_E_UNSUPPORTED,
+                       "%s: the noise models have biases, whose states are added to copies of all sequences; that does "
+                       "not go with --memory",
+                       request->path);
     for (int32_t i = 0; status == CT_OK && i < job->count; i++) {
         if (column->own) status = ct_sequence_copy_biased(job->seq[i], column->noise, &column->seq[i], err);
         else column->seq[i] = job->seq[i];
@@ -105,9 +115,13 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
     ct_status status = ct_noise_copy(job->dataset->noise, &column->noise, err);
     if (status == CT_OK && file) status = cli_read_noise(io, file, request->path, column->noise, err);
     if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", column->noise, err);
-    if (status == CT_OK) status = take_sequences(job, column, err);
-    for (int32_t i = 0; status == CT_OK && i < job->count; i++)
+    if (status == CT_OK) status = take_sequences(request, job, column, err);
+    for (int32_t i = 0; status == CT_OK && i < job->count; i++) {
+        status = ct_sequence_acquire(column->seq[i], err);
+        if (status != CT_OK) break;
         status = ct_graph_check_noise(column->seq[i]->graph, column->noise, err);
+        ct_sequence_release(column->seq[i]);
+    }
     if (status == CT_OK) eval_group_models(column, job->count);
     return status;
 }
@@ -220,8 +234,11 @@ static void print_failed(const cli_io *io, const eval_request *request, const ev
                                  ct_sequence_label(job->seq[i]),
                                  ct_evaluation_reason(&column->of[i]));
     }
-    for (int32_t i = 0; i < job->count; i++)
-        floats = floats || (ct_evaluation_failed(&column->of[i]) && !cli_is_anchored(job->seq[i]->graph));
+    for (int32_t i = 0; i < job->count && !floats; i++) {
+        if (!ct_evaluation_failed(&column->of[i]) || ct_sequence_acquire(job->seq[i], NULL) != CT_OK) continue;
+        floats = !cli_is_anchored(job->seq[i]->graph);
+        ct_sequence_release(job->seq[i]);
+    }
     if (column->summary.failed > named && used < sizeof text)
         snprintf(text + used, sizeof text - used, " and %d more", column->summary.failed - named);
     cli_fail(io, "%s: no minimum%s in %d of %d sequence%s%s%s: %s%s", request->path,
@@ -342,6 +359,7 @@ static const cli_option OPTIONS[] = {
                  "and the finger e0, e1, .. that pushes it"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
                     "threads (one a processor); they do not change the results"),
+    CLI_ROW_MEMORY(AT(memory)),
     CLI_ROW_END,
 };
 #undef AT
@@ -362,10 +380,13 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         code = cli_misuse(&io, "--each is for the table; --json has every sequence");
     if (code == CLI_GO) code = cli_check_truth_sigma(&io, request.truth_sigma);
     if (code == CLI_GO) code = cli_check_robust(&io, request.robust);
+    if (code == CLI_GO) code = cli_check_memory(&io, request.memory, &io.memory);
+    io.jobs = request.jobs;
     if (code == CLI_GO) code = resolve_solver(&io, &request);
     request.nees = request.nees || request.truth_sigma;
     if (code != CLI_GO) return code;
     code = carry_out(&io, &request, &job);
+    cli_print_times(job.dataset);
     release(&job);
     return cli_finish(&io, code);
 }

@@ -6,7 +6,7 @@
 
 /* What was asked for. */
 typedef struct {
-    const char *path, *noise, *against, *truth_sigma, *robust;
+    const char *path, *noise, *against, *truth_sigma, *robust, *memory;
     int         part, start, solver, entry, method, difference, nees, each, by_name, jobs; /* solver: of cli_solvers */
     int         innovations;
     uint64_t    seed;

@@ -1,17 +1,54 @@
-/* examine.c: the doctor's examination in brief, before learning: what no covariance mends would be learned as noise. */
+/* examine.c: the doctor's examination in brief, while learning goes on: what no covariance mends would be learned as
+ * noise. It has a thread and a noise table of its own, and its findings are added at the end. */
 #include "cli/learn/learn.h"
 
-/* A diagnosis is no condition of learning: where there is none (too little data, no truth) learning goes on. */
-ct_status learn_examine(const learn_request *request, learn_job *job, ct_err *err)
+#include <pthread.h>
+#include <stdlib.h>
+
+struct learn_examination {
+    pthread_t         thread;
+    int               apart; /* it has a thread */
+    ct_dataset        dataset;
+    ct_doctor_options options;
+    ct_diagnosis     *diagnosis;
+    ct_status         status;
+    ct_err            reason;
+};
+
+static void *examine(void *user)
 {
-    ct_doctor_options options = ct_doctor_defaults();
-    ct_err            reason = {0};
+    learn_examination *e = user;
+    e->status = ct_doctor_examine(&e->dataset, &e->options, &e->diagnosis, &e->reason);
+    return NULL;
+}
+
+ct_status learn_examine_begin(const learn_request *request, learn_job *job, ct_err *err)
+{
     if (request->no_doctor || request->no_truth == 1) return CT_OK;
-    options.brief = 1;
-    options.threads = request->jobs;
-    const ct_status status = ct_doctor_examine(job->dataset, &options, &job->diagnosis, &reason);
-    if (status != CT_E_MEMORY) return CT_OK;
-    *err = reason;
+    learn_examination *e = job->examination = cli_alloc(1, sizeof *e);
+    e->dataset = *job->dataset; /* borrows all but the table, which learning changes */
+    e->dataset.noise = NULL;
+    e->options = ct_doctor_defaults();
+    e->options.brief = 1;
+    e->options.threads = 1;
+    const ct_status status = ct_noise_copy(job->dataset->noise, &e->dataset.noise, err);
+    if (status != CT_OK) return status;
+    e->apart = pthread_create(&e->thread, NULL, examine, e) == 0;
+    if (!e->apart) examine(e);
+    return CT_OK;
+}
+
+/* A diagnosis is no condition of learning: where there is none (too little data, no truth) learning goes on. */
+ct_status learn_examine_end(learn_job *job, ct_err *err)
+{
+    learn_examination *e = job->examination;
+    if (!e) return CT_OK;
+    if (e->apart) pthread_join(e->thread, NULL);
+    const ct_status status = e->status == CT_E_MEMORY ? ct_fail(err, e->status, "%s", e->reason.text) : CT_OK;
+    job->diagnosis = e->diagnosis;
+    job->examination = NULL;
+    ct_noise_free(e->dataset.noise);
+    free(e);
     return status;
 }
 

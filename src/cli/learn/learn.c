@@ -173,12 +173,15 @@ static const cli_option OPTIONS[] = {
                  "do not look for mistakes in the data first; covtune doctor looks more closely"),
     CLI_ROW_INTEGER("jobs", "N", 1, CLI_JOBS_MAX, AT(jobs),
                     "sequences estimated in parallel (number of processors); results do not depend on it"),
+    CLI_ROW_MEMORY(AT(memory)),
     CLI_ROW_FLAG("check-gradient", AT(check_gradient),
                  "compare all derivatives with central differences of the loss, at the start values and at the closed "
                  "form; learn nothing"),
     CLI_ROW_END,
 };
 #undef AT
+
+#define MANY_SEQUENCES 500 /* whose evaluation takes long enough to tell how far it is */
 
 /* ---- config.yaml and the command that repeats the run ---- */
 
@@ -233,6 +236,28 @@ static void describe(const cli_io *io, const learn_request *request, learn_job *
     job->identity = identity.text;
     job->config = config.text;
     job->command = command.text;
+}
+
+/* ---- progress ---- */
+
+typedef struct {
+    const learn_request *request;
+    learn_job           *job;
+    cli_progress         bar;
+    ct_learn_phase       phase;
+    double               done;
+    /* the last finite loss of this phase; NaN: none yet */
+    double               loss;
+    char                 text[128];
+} watcher;
+
+/* Within an evaluation, which may take long. */
+static void visited(void *user, int64_t done, int64_t count)
+{
+    const learn_job *job = user;
+    watcher         *w = job->watcher;
+    if (w && count >= MANY_SEQUENCES)
+        cli_progress_show(&w->bar, w->done, "%s, sequence %lld of %lld", w->text, (long long)done, (long long)count);
 }
 
 /* ---- preparing ---- */
@@ -316,9 +341,13 @@ static int has_biases(const ct_noise *noise)
 /* `known`: the start values of the run, or NULL. */
 static ct_status prepare(const cli_io *io, const learn_request *request, const char *known, learn_job *job, ct_err *err)
 {
-    const ct_outer_options options = outer_options(request);
-    cli_io                 reader = *io;
+    ct_outer_options options = outer_options(request);
+    cli_io           reader = *io;
+    options.visited = visited;
+    options.user = job;
     reader.repair = request->repair;
+    reader.jobs = request->jobs;
+    (void)cli_check_memory(io, request->memory, &reader.memory); /* checked with the other options */
     ct_status status = cli_read_dataset(&reader, request->path, CT_DATASET_TRAIN, &job->dataset, err);
     if (status == CT_OK) status = cli_set_truth_sigma(request->truth_sigma, job->dataset, err);
     if (status == CT_OK) status = cli_check_anchored(request->path, job->dataset->trains, job->dataset->train, err);
@@ -397,15 +426,6 @@ ct_status learn_digest(const cli_io *io, const learn_request *request, const cha
 
 /* ---- learning ---- */
 
-typedef struct {
-    const learn_request *request;
-    learn_job           *job;
-    cli_progress              bar;
-    ct_learn_phase       phase;
-    /* the last finite loss of this phase; NaN: none yet */
-    double               loss;
-} watcher;
-
 static void show(watcher *w, const ct_learn_progress *p)
 {
     char step[48] = "", loss[48] = "", heldout[48] = "";
@@ -415,7 +435,9 @@ static void show(watcher *w, const ct_learn_progress *p)
     if (p->iterations > 0) snprintf(step, sizeof step, " %d of at most %d", p->iteration, p->iterations);
     if (isfinite(w->loss)) snprintf(loss, sizeof loss, ", loss %.5g", w->loss);
     if (isfinite(p->heldout)) snprintf(heldout, sizeof heldout, ", held out %.5g", p->heldout);
-    cli_progress_show(&w->bar, p->done, "%s%s%s%s", ct_learn_phase_name(p->phase), step, loss, heldout);
+    w->done = p->done;
+    snprintf(w->text, sizeof w->text, "%s%s%s%s", ct_learn_phase_name(p->phase), step, loss, heldout);
+    cli_progress_show(&w->bar, p->done, "%s", w->text);
 }
 
 static int watch(void *user, const ct_learn_progress *p)
@@ -428,11 +450,13 @@ static int watch(void *user, const ct_learn_progress *p)
 static ct_status learn(const cli_io *io, const learn_request *request, learn_job *job, ct_err *err)
 {
     watcher w = {.request = request, .job = job, .bar = cli_progress_new(io, 1), .loss = NAN};
+    snprintf(w.text, sizeof w.text, "beginning");
+    job->watcher = &w;
     job->options.progress = watch;
     job->options.user = &w;
     cli_interrupt_begin(io, "stopping at the best so far");
-    cli_progress_show(&w.bar, 0, "looking for mistakes in the data");
-    ct_status status = learn_examine(request, job, err);
+    cli_progress_show(&w.bar, 0, "beginning");
+    ct_status status = learn_examine_begin(request, job, err);
     if (status == CT_OK && job->forms) {
         const ct_outer_options how = outer_options(request);
         cli_progress_show(&w.bar, 0, "functions of features");
@@ -440,6 +464,9 @@ static ct_status learn(const cli_io *io, const learn_request *request, learn_job
     }
     if (status == CT_OK) ct_outer_set_checkpoint(job->outer, job->checkpoint);
     if (status == CT_OK) status = ct_learn(job->outer, &job->options, job->dataset->noise, &job->result, err);
+    job->watcher = NULL;
+    const ct_status examined = learn_examine_end(job, status == CT_OK ? err : NULL);
+    if (status == CT_OK) status = examined;
     if (status == CT_OK) status = learn_add_diagnosis(job, err);
     cli_interrupt_end();
     cli_status_clear();
@@ -514,6 +541,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
         learn_resolve(&request);
         io.repair = request.repair;
         code = carry_out(&io, &request, &job);
+        cli_print_times(job.dataset);
         release(&job);
         code = cli_finish(&io, code);
     }

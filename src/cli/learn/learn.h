@@ -15,7 +15,7 @@
 /* The options. Lists are as on the command line; NULL: not given. */
 typedef struct {
     const char *path, *out, *noise;
-    const char *weights, *prior, *truth_sigma, *robust, *bias, *model;
+    const char *weights, *prior, *truth_sigma, *robust, *bias, *model, *memory;
     int         no_truth; /* --truth: 1 none, 0 use, -1 not given */
     ct_theta_options theta;
     int method, difference, gradient, hessian, deployment_start, scale, scale_from, inner, deployment, entry;
@@ -54,6 +54,8 @@ typedef struct {
     ct_status status;
 } learn_folder;
 
+typedef struct learn_examination learn_examination;
+
 typedef struct {
     ct_dataset     *dataset;
     ct_noise       *start; /* the table before learning; dataset->noise is what is learned */
@@ -69,6 +71,8 @@ typedef struct {
     ct_learn_options options;
     char                 *forms;     /* of functions: of --model or dataset.yaml; NULL: none */
     ct_conditional_result functions; /* where there are forms */
+    void           *watcher;   /* of learn.c, while learning; NULL: none                     */
+    learn_examination *examination; /* under way; NULL: none                                 */
     ct_diagnosis    *diagnosis; /* in brief; NULL: none                                     */
     int32_t          mistakes;  /* findings of it that are in the result                     */
 } learn_job;
@@ -102,8 +106,10 @@ ct_status learn_open(const learn_request *request, learn_job *job, ct_err *err);
 /* A progress event: a line of history, and the noise file if it is the best so far and the last one is old. Not 0:
  * it could not be written. */
 int learn_record(const learn_request *request, learn_job *job, const ct_learn_progress *progress);
-/* The doctor in brief, before learning: job->diagnosis. Its warnings into the findings of the result. */
-ct_status learn_examine(const learn_request *request, learn_job *job, ct_err *err);
+/* The doctor in brief, on a thread of its own, until its end: job->diagnosis. Its warnings into the findings of the
+ * result. */
+ct_status learn_examine_begin(const learn_request *request, learn_job *job, ct_err *err);
+ct_status learn_examine_end(learn_job *job, ct_err *err);
 ct_status learn_add_diagnosis(learn_job *job, ct_err *err);
 /* Writes the final noise file, the checkpoint and the summary. */
 ct_status learn_close(learn_job *job, const json_t *summary, ct_err *err);

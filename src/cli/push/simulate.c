@@ -87,8 +87,8 @@ static ct_status write_all(const cli_io *io, const push_request *q, const ct_dat
     if (status == CT_OK && q->net) status = ct_net_write(q->net, path, err);
     free(path);
     if (status != CT_OK) return status;
-    simulate_remove_stale(q->out, "train", q->train);
-    simulate_remove_stale(q->out, "test", q->test);
+    simulate_remove_stale(q->out, "train", q->train, 0);
+    simulate_remove_stale(q->out, "test", q->test, 0);
     return CT_OK;
 }
 

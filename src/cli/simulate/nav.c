@@ -17,7 +17,7 @@ typedef struct {
     /* option texts, or NULL */
     const char    *odom[CT_NAV_REGIMES], *gps[CT_NAV_REGIMES], *poses, *drift, *swing, *gyro;
     double         odom_correlation, gps_correlation, uneven;
-    int            train, test, start, situation, useless;
+    int            train, test, start, situation, useless, binary;
     uint64_t       seed;
     ct_nav_options nav;
     simulate_tables_request tables;
@@ -217,13 +217,13 @@ static ct_status write_all(const cli_io *io, const nav_request *q, const ct_nois
                            ct_err *err)
 {
     cli_status_show(io, "writing %s", q->out);
-    ct_status status = ct_dataset_write(d, q->out, err);
+    ct_status status = ct_dataset_write_as(d, q->out, q->binary ? CT_FORMAT_BINARY : CT_FORMAT_COVTUNE, err);
     char     *path = cli_path_join(q->out, "latent.json");
     if (status == CT_OK) status = ct_noise_write(latent, path, err);
     free(path);
     if (status != CT_OK) return status;
-    simulate_remove_stale(q->out, "train", q->train);
-    simulate_remove_stale(q->out, "test", q->test);
+    simulate_remove_stale(q->out, "train", q->train, q->binary);
+    simulate_remove_stale(q->out, "test", q->test, q->binary);
     return CT_OK;
 }
 
@@ -375,6 +375,8 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_INTEGER("test", "N", 0, RUNS_MAX, AT(test), "number of test sequences (20; tables: 4)"),
     CLI_ROW_TEXT("poses", "N|LO:HI", AT(poses), "poses per sequence, drawn from LO to HI (300:500)"),
     CLI_ROW_SEED("seed", "K", AT(seed), "seed of the random numbers (1)"),
+    CLI_ROW_FLAG("binary", AT(binary),
+                 "write sequences as binary files, .ctbin: a half as large, read ten times as fast"),
     CLI_ROW_HEADING("Other noise"),
     CLI_ROW_TEXT("odom", "S,S,S", AT(odom[0]),
                  "sigmas of odometry: x,y,yaw (nav3d: rx,ry,rz,x,y,z), in m and rad"),
@@ -436,6 +438,7 @@ static cli_exit check_form(const cli_io *io, const nav_request *q)
                   {"uneven", q->uneven > 0, 0},
                   {"situation", q->situation != 0, 0},
                   {"useless", q->useless != 0, 0},
+                  {"binary", q->binary, 0},
                   {"duration", t->duration_s > 0, 1},
                   {"every", t->every_s > 0, 1},
                   {"rates", t->rates != NULL, 1},

@@ -43,13 +43,19 @@ ct_status simulate_check_place(const char *path, ct_err *err)
                    path);
 }
 
-void simulate_remove_stale(const char *folder, const char *part, int from)
+static void remove_from(const char *folder, const char *part, int from, const char *ending)
 {
     for (int i = from, gone = 1; gone; i++) {
         char name[40];
-        snprintf(name, sizeof name, "%s/%04d.ctseq", part, i);
+        snprintf(name, sizeof name, "%s/%04d%s", part, i, ending);
         char *path = cli_path_join(folder, name);
         gone = unlink(path) == 0;
         free(path);
     }
+}
+
+void simulate_remove_stale(const char *folder, const char *part, int from, int binary)
+{
+    remove_from(folder, part, binary ? 0 : from, ".ctseq");
+    remove_from(folder, part, binary ? from : 0, ".ctbin");
 }

@@ -25,7 +25,7 @@ cli_exit simulate_tables(const cli_io *io, const simulate_tables_request *reques
 
 /* The folder must be empty, missing, or hold a dataset that covtune wrote; else a sentence. */
 ct_status simulate_check_place(const char *path, ct_err *err);
-/* Remove sequences of a larger dataset that was there before: train/0005.ctseq and on. */
-void simulate_remove_stale(const char *folder, const char *part, int from);
+/* Remove sequences of a larger dataset that was there before, train/0005.ctseq and on, and all of the other format. */
+void simulate_remove_stale(const char *folder, const char *part, int from, int binary);
 
 #endif
