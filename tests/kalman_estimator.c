@@ -7,6 +7,7 @@
  * To the file of the environment variable KALMAN_COUNT a line is appended when a run begins, and one when it ends.
  * --sleep: it waits before it ends. --leave: a process in a session of its own is left behind, as a daemon does.
  * --ignore: SIGTERM and SIGINT are ignored. */
+#define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
