@@ -129,21 +129,42 @@ ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[],
     return ct__truth_frame_findings(count, seq, noise, 1, out, err);
 }
 
+/* The first failure of a thread: its sequence, -1 if there is none. Threads take sequences in ascending order. */
+typedef struct {
+    int64_t   at;
+    ct_status status;
+    ct_err    err;
+} failure;
+
 typedef struct {
     const ct_sequence *const *seq;
     const ct_noise           *noise;
     ct_frame_difference      *difference;
-    ct_err                   *why; /* per thread: of the last failure */
-    ct_status                *status;
+    failure                  *failed; /* per thread */
 } comparison;
 
 static void compare_one(void *user, int64_t i, int worker)
 {
     const comparison *c = user;
-    c->status[i] = ct_sequence_acquire(c->seq[i], &c->why[worker]);
-    if (c->status[i] != CT_OK) return;
-    c->status[i] = ct_truth_frame(c->seq[i], c->noise, &c->difference[i], &c->why[worker]);
-    ct_sequence_release(c->seq[i]);
+    failure          *f = &c->failed[worker];
+    ct_err            err = {0};
+    ct_status         status = ct_sequence_acquire(c->seq[i], &err);
+    if (status == CT_OK) {
+        status = ct_truth_frame(c->seq[i], c->noise, &c->difference[i], &err);
+        ct_sequence_release(c->seq[i]);
+    }
+    if (status != CT_OK && f->at < 0) *f = (failure){i, status, err};
+}
+
+/* That of the first sequence which failed. */
+static ct_status first_failure(const comparison *c, int jobs, ct_err *err)
+{
+    const failure *first = NULL;
+    for (int w = 0; w < jobs; w++)
+        if (c->failed[w].at >= 0 && (!first || c->failed[w].at < first->at)) first = &c->failed[w];
+    if (!first) return CT_OK;
+    if (err) *err = first->err;
+    return first->status;
 }
 
 static ct_status add_findings(int32_t count, const comparison *c, ct_findings *out, ct_err *err)
@@ -163,22 +184,19 @@ static ct_status add_findings(int32_t count, const comparison *c, ct_findings *o
 ct_status ct__truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int jobs,
                                    ct_findings *out, ct_err *err)
 {
+    const int  workers = CT_MAX(1, jobs);
     comparison c = {.seq = seq,
                     .noise = noise,
                     .difference = ct__zalloc(count, sizeof *c.difference),
-                    .why = ct__zalloc(CT_MAX(1, jobs), sizeof *c.why),
-                    .status = ct__zalloc(count, sizeof *c.status)};
-    ct_status  status = c.difference && c.why && c.status ? CT_OK : ct__no_memory(err, "sequences", count);
-    if (status == CT_OK) ct__parallel(CT_MAX(1, jobs), count, compare_one, &c);
-    for (int32_t i = 0; status == CT_OK && i < count; i++) { /* again, for its sentence */
-        if (c.status[i] == CT_OK) continue;
-        compare_one(&c, i, 0);
-        status = c.status[i];
-        if (err) *err = c.why[0];
+                    .failed = ct__zalloc(workers, sizeof *c.failed)};
+    ct_status  status = c.difference && c.failed ? CT_OK : ct__no_memory(err, "sequences", count);
+    for (int w = 0; status == CT_OK && w < workers; w++) c.failed[w].at = -1;
+    if (status == CT_OK) {
+        ct__parallel(workers, count, compare_one, &c);
+        status = first_failure(&c, workers, err);
     }
     if (status == CT_OK) status = add_findings(count, &c, out, err);
     free(c.difference);
-    free(c.why);
-    free(c.status);
+    free(c.failed);
     return status;
 }
