@@ -181,24 +181,31 @@ static ct_status count_others(void *user, const char *path, const char *name, ct
     return CT_OK;
 }
 
-/* *root: the mark, the caller's. */
-static ct_status inspect(const char *folder, json_t **root, ct_run_folder_info *info, ct_err *err)
+/* *root <- the mark, the caller's, with its state; NULL: there is none. */
+static ct_status inspect_mark(const char *folder, json_t **root, ct_run_folder_info *info, ct_err *err)
 {
     char *mark = join(folder, MARK);
     if (!mark) return ct__no_memory(err, "file names", 1);
-    ct_status status = read_mark(mark, root, info, err);
+    const ct_status status = read_mark(mark, root, info, err);
     free(mark);
-    if (status != CT_OK) return status;
-    if (*root) {
-        char *staged = join(folder, info->id);
-        if (!staged) return ct__no_memory(err, "file names", 1);
-        info->state = is_folder(staged) ? CT_RUN_FOLDER_CUT : CT_RUN_FOLDER_HERE;
-        free(staged);
-        return CT_OK;
-    }
+    if (status != CT_OK || !*root) return status;
+    char *staged = join(folder, info->id);
+    if (!staged) return ct__no_memory(err, "file names", 1);
+    info->state = is_folder(staged) ? CT_RUN_FOLDER_CUT : CT_RUN_FOLDER_HERE;
+    free(staged);
+    return CT_OK;
+}
+
+/* The same, and what there is without one. A run that another process puts in place has its mark before its files:
+ * where there are files, the mark is looked for again. */
+static ct_status inspect(const char *folder, json_t **root, ct_run_folder_info *info, ct_err *err)
+{
+    CT_TRY(inspect_mark(folder, root, info, err));
+    if (*root) return CT_OK;
     int others = 0;
     CT_TRY(visit(folder, count_others, &others, err));
-    info->state = others ? CT_RUN_FOLDER_OTHER : CT_RUN_FOLDER_NONE;
+    if (others) CT_TRY(inspect_mark(folder, root, info, err));
+    if (!*root) info->state = others ? CT_RUN_FOLDER_OTHER : CT_RUN_FOLDER_NONE;
     return CT_OK;
 }
 
