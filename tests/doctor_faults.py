@@ -15,11 +15,12 @@ class Expected:
     """A finding: accepted codes, the noise model (None: any), and named values with a size that they should have.
 
     `values` {name: expected}; with `about` (0 for a bias, 1 for a scale) the tolerance is a tenth of the distance to it.
-    `vector`: names whose length counts, and that length. `mends`: a recipe can mend it."""
+    `vector`: names whose length counts, and that length. `mends`: a recipe can mend it. `own_world`: the set without fault
+    is made by the same function, with a size of 0."""
 
-    def __init__(self, codes, model=None, values=None, about=0., vector=None, mends=False, slack=0.):
+    def __init__(self, codes, model=None, values=None, about=0., vector=None, mends=False, slack=0., own_world=False):
         self.codes, self.model, self.values, self.about = codes.split(), model, values or {}, about
-        self.vector, self.mends, self.slack = vector, mends, slack
+        self.vector, self.mends, self.slack, self.own_world = vector, mends, slack, own_world
 
 
 # ---- files ----
@@ -120,7 +121,7 @@ def delay_of_part_of_a_record(tables, size, draw):
             del tables["%s-%s.csv" % (what, run)][1][:]
         tables["gps-%s.csv" % run][1][:] = [r[:1] + [r[1] + draw.gauss(0, .5), r[2] + draw.gauss(0, .5)] for r in truth[::10]]
     recipe(tables, "  every: 0.5\n", "  every: 0.1\n")
-    return Expected("sensor_delay", "odom", {"size": early}, mends=True)
+    return Expected("sensor_delay", "odom", {"size": early}, mends=True, own_world=True)
 
 
 def clock_drift(tables, size, draw):
