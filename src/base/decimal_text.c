@@ -10,7 +10,7 @@
  *     2 |D 2^-s - P| < 5^k,   or equal to it if m is even.
  *
  * Below a power of two (m = 2^52) doubles lie closer. Those, and values beyond 1e-7 to 1e15, are left to printf and
- * strtod, which take ten times as long. */
+ * strtod, which are slower. */
 #define _XOPEN_SOURCE 700
 #include "base/base.h"
 #include "base/file.h"

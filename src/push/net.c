@@ -248,6 +248,14 @@ void ct_net_predict(const ct_net *net, const double *x, double *y)
 
 static int64_t batch_in(const ct_net *net) { return CT_MAX(1, ROOM / ct__net_place(net, 1, NULL, NULL)); }
 
+/* Activations of n examples from x on. */
+static void forward_batch(const ct_net *net, int64_t n, const double *x, double *room, ct__net_work *work)
+{
+    ct__net_place(net, n, room, work);
+    ct__net_gather(net, n, NULL, x, work);
+    ct__net_forward(net, n, work);
+}
+
 void ct_net_predict_all(const ct_net *net, int64_t count, const double *x, double *y)
 {
     const int32_t in = net->width[0], out = ct_net_outputs(net);
@@ -256,9 +264,7 @@ void ct_net_predict_all(const ct_net *net, int64_t count, const double *x, doubl
     ct__net_work  work;
     for (int64_t from = 0, n; from < count; from += n) {
         n = CT_MIN(batch_in(net), count - from);
-        ct__net_place(net, n, room, &work);
-        ct__net_gather(net, n, NULL, x + from * in, &work);
-        ct__net_forward(net, n, &work);
+        forward_batch(net, n, x + from * in, room, &work);
         for (int64_t i = 0; i < n; i++)
             for (int32_t j = 0; j < out; j++)
                 y[(from + i) * out + j] = mean[j] + deviation[j] * work.a[net->layers][j * n + i];
@@ -273,9 +279,7 @@ void ct_net_backward(const ct_net *net, int64_t count, const double *x, const do
     ct__net_work  work;
     for (int64_t from = 0, n; from < count; from += n) {
         n = CT_MIN(batch_in(net), count - from);
-        ct__net_place(net, n, room, &work);
-        ct__net_gather(net, n, NULL, x + from * in, &work);
-        ct__net_forward(net, n, &work);
+        forward_batch(net, n, x + from * in, room, &work);
         for (int32_t j = 0; j < out; j++)
             for (int64_t i = 0; i < n; i++) work.delta[0][j * n + i] = deviation[j] * dy[(from + i) * out + j];
         propagate(net, n, &work, gradient);
