@@ -17,6 +17,8 @@
 #define EFFECT_STEP  0.03 /* of odometry, whose errors add up                                            */
 #define SCALE_MOST   4.0  /* a factor beyond is no scale of this row                                     */
 #define BESIDE       2.5  /* standard errors: the other coordinates of a displacement that was found     */
+#define PARTS        4    /* of a recording                                                              */
+#define LASTING      0.6  /* correlation of parts of recordings, for a fault that differs between them   */
 #define CAUTION      0.02 /* of the level, where many small samples are tested together                  */
 
 /* The rows of a sensor's samples, under a fault. */
@@ -24,6 +26,7 @@ typedef struct {
     ct__exam   *e;
     ct__sensor *s;
     int32_t     recording; /* -1: all */
+    int         part;      /* of its samples: 1 to PARTS; 0: all */
     double     *r, *D, *w;
     int32_t    *run, *group, *from; /* from: index of the sample */
     double     *room;
@@ -81,6 +84,18 @@ static int is_fitted(const table *t, const ct__exam_sequence *q)
     return q->recording == t->recording && (q->train || !t->e->trained[t->recording]);
 }
 
+static void take_part(table *t)
+{
+    const int32_t n = t->count / PARTS, rows = t->s->rows;
+    const int64_t wide = rows * t->s->params, first = (int64_t)n * (t->part - 1);
+    t->count = n;
+    memmove(t->r, t->r + first * rows, (size_t)(n * rows) * sizeof *t->r);
+    memmove(t->D, t->D + first * wide, (size_t)(n * wide) * sizeof *t->D);
+    memmove(t->w, t->w + first * CT_ROWS_MAX, (size_t)(n * CT_ROWS_MAX) * sizeof *t->w);
+    memmove(t->run, t->run + first, (size_t)n * sizeof *t->run);
+    memmove(t->from, t->from + first, (size_t)n * sizeof *t->from);
+}
+
 static void fill(table *t, const ct__fault *f)
 {
     const ct__sensor *s = t->s;
@@ -95,6 +110,7 @@ static void fill(table *t, const ct__fault *f)
         t->from[n] = k;
         t->count++;
     }
+    if (t->part) take_part(t);
     if (s->exact) ct__use_measured(t->e, s, f, t->count, t->from, t->D);
     for (int64_t n = 0; n < (int64_t)t->count * s->rows; n++)
         for (int j = 0; j < s->params; j++)
@@ -195,6 +211,50 @@ static int add_beside(const ct__sensor *s, ct__fit *fit)
     return added;
 }
 
+/* Sizes of fault j in the parts of a recording, in standard errors, beyond what f has. */
+static ct_status fit_parts(table *t, const ct__fit *fit, const ct__fault *f, int j, double ratio[PARTS], ct_err *err)
+{
+    for (int h = 0; h < PARTS; h++) {
+        ct__fit own = *fit;
+        own.e = own.weight = NULL;
+        own.use[j] = 1;
+        t->part = h + 1;
+        fill(t, f);
+        ratio[h] = 0;
+        if (t->count < CT__SAMPLES_LEAST / PARTS) continue;
+        const ct_status status = regress(t, 0, &own, err);
+        ct__fit_free(&own);
+        if (status != CT_OK) return status;
+        if (isfinite(own.error[j])) ratio[h] = own.phi[j] / own.error[j];
+    }
+    return CT_OK;
+}
+
+/* Does a fault that differs between recordings stay within them? The correlation of parts of one recording, mean of a b
+ * over pairs of parts over the mean of a^2. An error that wanders looks like another fault in each recording, and like
+ * others again in its parts; standard errors from one recording cannot tell, as it is a few lifetimes long. */
+static ct_status correlate_parts(table *all, const ct__fit *fit, const ct__fault *f, int j, double *correlation,
+                                 ct_err *err)
+{
+    table     t = {.e = all->e, .s = all->s};
+    double    product = 0, square = 0;
+    ct_status status = new_table(&t, err);
+    for (int32_t i = 0; status == CT_OK && i < all->e->recordings; i++) {
+        double a[PARTS] = {0}, sum = 0, own = 0;
+        t.recording = i;
+        status = fit_parts(&t, fit, f, j, a, err);
+        for (int h = 0; h < PARTS; h++) {
+            sum += a[h];
+            own += a[h] * a[h];
+        }
+        product += (sum * sum - own) / (PARTS - 1);
+        square += own;
+    }
+    *correlation = square > 0 ? product / square : 0;
+    free_table(&t);
+    return status;
+}
+
 /* Faults that differ between recordings, and may be none in the mean: of each parameter the sum over recordings of
  * squared ratios, chi-square of as many degrees. 1: one joins those in use, marked by 3. */
 static ct_status choose_by_recording(table *all, ct__fit *fit, const ct__fault *f, int *found, ct_err *err)
@@ -228,8 +288,12 @@ static ct_status choose_by_recording(table *all, ct__fit *fit, const ct__fault *
         if (ct__chi_squared_tail(sum[j], count) > CAUTION * all->e->alpha) continue;
         if (best < 0 || sum[j] > sum[best]) best = j;
     }
-    if (best >= 0) fit->use[best] = 3, *found = 1;
     free_table(&t);
+    double correlation = 0;
+    if (status == CT_OK && best >= 0) status = correlate_parts(all, fit, f, best, &correlation, err);
+    if (best < 0 || correlation < LASTING) return status;
+    fit->use[best] = 3;
+    *found = 1;
     return status;
 }
 
@@ -426,8 +490,13 @@ static ct_status split_recordings(table *t, ct__fit *fit, const ct__fault *f, by
     int differ = 0;
     if (t->e->recordings < 2) return CT_OK;
     CT_TRY(fit_recordings(t, fit, f, b, err));
-    for (int j = 0; b->recordings > 1 && j < t->s->params; j++)
-        if (fit->use[j]) differ |= compare_recordings(t, fit, b, j) | (fit->use[j] == 3);
+    for (int j = 0; b->recordings > 1 && j < t->s->params; j++) {
+        if (!fit->use[j]) continue;
+        double    correlation = 1;
+        const int apart = compare_recordings(t, fit, b, j);
+        if (apart && fit->use[j] != 3) CT_TRY(correlate_parts(t, fit, f, j, &correlation, err));
+        differ |= (apart && correlation >= LASTING) || fit->use[j] == 3;
+    }
     if (!differ) b->recordings = 0;
     for (int j = 0; differ && j < t->s->params; j++) /* and stay so in later imports */
         if (fit->use[j] && t->s->param[j].kind != CT__FAULT_FRAME) fit->use[j] = 3;

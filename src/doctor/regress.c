@@ -23,6 +23,11 @@
 #define HUBER_STEPS 5
 #define TUKEY_STEPS 5
 #define LAGS_MOST   24    /* beyond, scores are summed in blocks                                   */
+#define WINDOW      6     /* mean lifetimes, over which autocovariances are summed                 */
+#define SIGNIFICANT 2.5   /* standard errors of that sum: less is white noise                      */
+#define REACH       4     /* lifetimes that the kernel spans at least                              */
+#define SHORTEST    6.0   /* of all samples: the longest kernel                                    */
+#define BLOCKS_LEAST 60   /* of which autocovariances are taken                                    */
 #define RIDGE       1e-8  /* of the diagonal of A, where all parameters are fitted                 */
 #define FLOOR       0.4   /* of the row's sigma, for that of a group                               */
 #define PLAIN       15.0  /* sigmas of a row, beyond which least squares give less weight          */
@@ -260,22 +265,30 @@ static void score(const work *w, int32_t k, double *s)
     }
 }
 
-/* Lags that matter, from the largest significant correlation of neighbouring scores. */
-static double find_lags(const double *s, int32_t n, int p, const int32_t *run)
+/* How long errors of a score last: q = sum_l l c_l / sum_l c_l over lags of either sign, c the autocovariance, summed up
+ * to the lag M = WINDOW (1/2 + sum_(l <= M) c_l/c_0) (Sokal). An error of neighbours alone would not do: a slow error
+ * under white noise has a small c_1 and a long tail. NAN: it lasts beyond the lags of c. */
+static double persistence(const double *c, int lags, int stride, double n)
 {
-    double most = 0;
-    for (int j = 0; j < p; j++) {
-        double aa = 0, ab = 0;
-        for (int32_t k = 0; k < n; k++) {
-            aa += s[(int64_t)k * p + j] * s[(int64_t)k * p + j];
-            if (k && run[k] == run[k - 1]) ab += s[(int64_t)k * p + j] * s[(int64_t)(k - 1) * p + j];
-        }
-        const double rho = aa > 0 ? CT_MIN(0.98, ab / aa) : 0;
-        if (rho <= 2.5 / sqrt(n)) continue;
-        const double alpha = 4 * rho * rho / ((1 - rho) * (1 - rho) * (1 + rho) * (1 + rho));
-        most = fmax(most, 1.1447 * cbrt(alpha * n));
+    double sum = 0, moment = 0;
+    for (int l = 1; l <= lags; l++) {
+        sum += c[l * stride] / c[0];
+        moment += l * c[l * stride] / c[0];
+        if (l < WINDOW * (0.5 + sum)) continue;
+        return sum > SIGNIFICANT * sqrt(l / n) ? fmax(0, 2 * moment / (1 + 2 * sum)) : 0;
     }
-    return fmin(most, n / 12.0);
+    return NAN;
+}
+
+static void autocovariances(const double *s, int32_t n, int p, const int32_t *run, double *c)
+{
+    memset(c, 0, (size_t)((LAGS_MOST + 1) * p) * sizeof *c);
+    for (int l = 0; l <= LAGS_MOST; l++)
+        for (int32_t k = l; k < n; k++) {
+            if (run[k] != run[k - l]) continue;
+            const double *a = s + (int64_t)k * p, *b = s + (int64_t)(k - l) * p;
+            for (int j = 0; j < p; j++) c[l * p + j] += a[j] * b[j];
+        }
 }
 
 /* Sums of consecutive scores of one run; returns how many there are. */
@@ -314,12 +327,45 @@ static void sum_lags(work *w, const double *s, int32_t n, const int32_t *run, in
         for (int j = 0; j < i; j++) w->B[j * p + i] = w->B[i * p + j];
 }
 
+/* Samples that the errors of each score last for; scores become sums over blocks where that is long. */
+static void find_persistence(double *s, int32_t n, int p, int32_t *run, double *q)
+{
+    double c[(LAGS_MOST + 1) * CT__PARAMS_MAX];
+    for (int j = 0; j < p; j++) q[j] = NAN;
+    for (int32_t length = 1; n > BLOCKS_LEAST; length *= 4) {
+        int open = 0;
+        autocovariances(s, n, p, run, c);
+        for (int j = 0; j < p; j++) {
+            if (!isnan(q[j])) continue;
+            q[j] = c[j] > 0 ? length * persistence(c + j, LAGS_MOST, p, n) : 0;
+            open |= isnan(q[j]);
+        }
+        if (!open) return;
+        n = sum_blocks(s, n, p, run, 4);
+    }
+}
+
+/* Lags L of the kernel: the best for the mean square error, 1.1447 (q^2 n)^(1/3) (Andrews 1991), and no less than some q,
+ * because what the kernel leaves out makes errors too small. It leaves out q/(L + 1) of B to first order, which is put
+ * back (`loss`). */
+static double choose_lags(int32_t n, int p, const double *q, double *loss)
+{
+    const double most = n / SHORTEST;
+    double       lags = 0;
+    for (int j = 0; j < p; j++)
+        lags = fmax(lags, isnan(q[j]) ? most : fmax(1.1447 * cbrt(q[j] * q[j] * n), REACH * q[j]));
+    lags = fmin(lags, most);
+    for (int j = 0; j < p; j++) loss[j] = isnan(q[j]) ? 0.5 : fmin(0.5, q[j] / (lags + 1));
+    return lags;
+}
+
 static ct_status find_meat(work *w, ct_err *err)
 {
     const ct__regression *g = w->g;
     const int             p = CT_MAX(1, g->params);
-    double               *s = ct__zalloc((int64_t)g->samples * p, sizeof *s);
-    int32_t              *run = ct__zalloc(g->samples, sizeof *run), n = 0;
+    double               *s = ct__zalloc((int64_t)g->samples * p, 2 * sizeof *s), *copy = s + (int64_t)g->samples * p;
+    int32_t              *run = ct__zalloc(g->samples, 2 * sizeof *run), *copy_run = run + g->samples, n = 0;
+    double                q[CT__PARAMS_MAX], loss[CT__PARAMS_MAX];
     memset(w->B, 0, sizeof w->B);
     if (!s || !run) {
         free(s);
@@ -331,13 +377,18 @@ static ct_status find_meat(work *w, ct_err *err)
         score(w, k, s + (int64_t)n * p);
         run[n++] = g->run[k];
     }
-    const double lags = g->params ? find_lags(s, n, p, run) : 0;
+    memcpy(copy, s, (size_t)n * (size_t)p * sizeof *s);
+    memcpy(copy_run, run, (size_t)n * sizeof *run);
+    find_persistence(copy, n, p, copy_run, q);
+    const double lags = g->params ? choose_lags(n, p, q, loss) : 0;
     w->fit->degrees = fmax(3, 1.5 * n / (lags + 1));
     if (lags > LAGS_MOST) {
         const int32_t length = (int32_t)ceil(2 * lags / LAGS_MOST);
         n = sum_blocks(s, n, p, run, length);
         sum_lags(w, s, n, run, LAGS_MOST / 2 + 1);
     } else sum_lags(w, s, n, run, (int)ceil(lags));
+    for (int i = 0; i < g->params; i++)
+        for (int j = 0; j < g->params; j++) w->B[i * g->params + j] /= sqrt((1 - loss[i]) * (1 - loss[j]));
     free(s);
     free(run);
     return CT_OK;
