@@ -19,6 +19,7 @@ typedef struct {
     int    gps_swap, gps_flip;
     double range_scale, range_bias, range_delay, range_arm[2];
     double gps_outliers, gps_outlier_size, gps_student, gps_rho, odom_rho, gps_lasting, range_growth;
+    double gps_wander; /* sigma in m of an error that lasts for 60 poses, under the noise */
     double spread; /* of odom_bias[2] over runs */
     int    steady; /* 1: a circle at constant speed, 2: straight on */
     uint64_t seed;
@@ -85,9 +86,9 @@ static inline void doctor_gps(const doctor_world *w, int run, int k, ct_rng *rng
         size /= sqrt(chi / w->gps_student);
     }
     for (int i = 0; i < 2; i++) {
-        const double a = w->gps_lasting;
-        slow[i] = a * slow[i] + sqrt(1 - a * a) * n[i];
-        z[i] = (1 + w->gps_scale) * q[i] + size * (a > 0 ? slow[i] : n[i]);
+        const double a = w->gps_wander > 0 ? exp(-1 / 60.0) : w->gps_lasting;
+        slow[i] = a * slow[i] + sqrt(1 - a * a) * (w->gps_wander > 0 ? ct_rng_normal(rng) : n[i]);
+        z[i] = (1 + w->gps_scale) * q[i] + size * (w->gps_lasting > 0 ? slow[i] : n[i]) + w->gps_wander * slow[i];
     }
     if (w->gps_swap) {
         const double keep = z[0];

@@ -81,6 +81,40 @@ static void test_steady_motion_gives_no_false_alarm(void)
     CHECK(alarms <= 1);
 }
 
+static void test_errors_that_wander_are_no_faults_of_recordings(void)
+{
+    int alarms = 0;
+    for (uint64_t seed = 700; seed < 710; seed++) {
+        doctor_world w = doctor_world_clean(seed);
+        w.runs = 10;
+        w.with_ranges = 0;
+        w.gps_wander = 1;
+        ct_diagnosis *d = doctor_examine(&w);
+        for (int32_t i = 0; d && i < d->findings.count; i++)
+            if (ct_finding_get_info(d->findings.item[i].code)->severity != CT_SEVERITY_INFO &&
+                d->findings.item[i].code != CT_FINDING_ERRORS_AUTOCORRELATED) {
+                print_findings(d);
+                alarms++;
+                break;
+            }
+        ct_diagnosis_free(d);
+    }
+    CHECK(alarms <= 1);
+}
+
+/* With two degrees of freedom above, P(F > f) = (1 + 2 f / n)^(-n/2); F(m, n) and 1 / F(n, m) are alike. */
+static void test_tails_of_variance_ratios_are_right(void)
+{
+    for (double n = 3; n < 80; n *= 1.7)
+        for (double f = 0.01; f < 200; f *= 2.1) {
+            const double exact = pow(1 + 2 * f / n, -n / 2);
+            CHECK_NEAR(ct__variance_ratio_tail(f, 2, n) / exact, 1, 1e-10);
+            CHECK_NEAR(ct__variance_ratio_tail(f, 5, n) + ct__variance_ratio_tail(1 / f, n, 5), 1, 1e-12);
+        }
+    CHECK_NEAR(ct__variance_ratio_tail(4.757063, 3, 6), 0.05, 1e-7);
+    CHECK_NEAR(ct__variance_ratio_tail(4.893210, 4, 15), 0.01, 1e-7);
+}
+
 static void test_faults_of_odometry_are_found_and_measured(void)
 {
     FAULT(1, CT_FINDING_SENSOR_SCALE, "odom.x", 0, 1.1, 1, w.odom_scale[0] = 0.1);
@@ -226,6 +260,8 @@ int main(void)
 {
     RUN(test_without_faults_nothing_is_found);
     RUN(test_steady_motion_gives_no_false_alarm);
+    RUN(test_errors_that_wander_are_no_faults_of_recordings);
+    RUN(test_tails_of_variance_ratios_are_right);
     RUN(test_faults_of_odometry_are_found_and_measured);
     RUN(test_faults_of_positions_are_found_and_measured);
     RUN(test_faults_of_ranges_are_found_and_measured);

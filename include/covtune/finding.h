@@ -369,7 +369,8 @@ typedef enum {
       "rho", "gain")                                                                                                   \
     X(CT_FINDING_ERRORS_AUTOCORRELATED, "errors_autocorrelated", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                \
       "{subjects}: errors of neighbouring measurements correlate by {rho:.2g}; they last for {steps:.3g} "             \
-      "measurements ({seconds:.3g} s). White noise is assumed: NEES comes out up to {nees:.2g} times too large.",      \
+      "measurements ({seconds:.3g} s). White noise is assumed: NEES comes out up to {nees:.2g} times too large. "      \
+      "covtune learn --bias SENSOR=gauss-markov makes such an error a state.",                                         \
       "rho", "steps", "seconds", "nees")                                                                               \
     X(CT_FINDING_NOISE_DEPENDS, "noise_depends", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                \
       "{subjects}: the noise depends on it: sigma is {factor:.3g} times as large at {high:.3g} (nine tenths are "      \

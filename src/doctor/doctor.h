@@ -252,6 +252,8 @@ typedef struct ct__fit {
     double  wald[CT__PARAMS_MAX];               /* of a parameter that is not in use: phi / error if it were */
     double  effect[CT__PARAMS_MAX];             /* of the same: rms of D phi in sigmas                   */
     double  unit_effect[CT__PARAMS_MAX];        /* of one unit                                           */
+    double  alone[CT__PARAMS_MAX];              /* of a parameter that is not in use: phi if it were     */
+    double  plain[CT__PARAMS_MAX];              /* error of phi if errors were independent, of variance 1 */
     double *e, *weight;                         /* samples x rows; samples                               */
 } ct__fit;
 
@@ -264,6 +266,8 @@ void      ct__fit_free(ct__fit *fit);
 double ct__student_tail(double t, double degrees);
 /* The upper tail of chi-square. */
 double ct__chi_squared_tail(double x, double degrees);
+/* The upper tail of a ratio of variances (F), with m degrees of freedom over n. */
+double ct__variance_ratio_tail(double f, double m, double n);
 /* 1.4826 times the median of |x|, x is used up. */
 double ct__robust_sigma(int64_t n, double *x);
 int    ct__invert(int n, double *A); /* symmetric positive definite, in place; 0: singular */

@@ -7,179 +7,35 @@
  *
  * With several recordings the chosen faults are fitted in each. If they differ by more than their errors, each
  * recording has its own correction; the size of the finding is their mean, its error that of the mean. */
-#include "doctor/doctor.h"
+#include "doctor/fault_table.h"
 
 #include <math.h>
 
-#define STEPS        8    /* of Gauss-Newton                                                             */
-#define SETTLED      0.02 /* standard errors                                                             */
-#define EFFECT       0.1  /* sigmas: a smaller error does not matter                                     */
-#define EFFECT_STEP  0.03 /* of odometry, whose errors add up                                            */
 #define SCALE_MOST   4.0  /* a factor beyond is no scale of this row                                     */
 #define BESIDE       2.5  /* standard errors: the other coordinates of a displacement that was found     */
-#define PARTS        4    /* of a recording                                                              */
-#define LASTING      0.6  /* correlation of parts of recordings, for a fault that differs between them   */
-#define CAUTION      0.02 /* of the level, where many small samples are tested together                  */
-
-/* The rows of a sensor's samples, under a fault. */
-typedef struct {
-    ct__exam   *e;
-    ct__sensor *s;
-    int32_t     recording; /* -1: all */
-    int         part;      /* of its samples: 1 to PARTS; 0: all */
-    double     *r, *D, *w;
-    int32_t    *run, *group, *from; /* from: index of the sample */
-    double     *room;
-    int32_t     count;
-} table;
-
-static void free_table(table *t)
-{
-    free(t->r);
-    free(t->D);
-    free(t->w);
-    free(t->run);
-    free(t->group);
-    free(t->room);
-    free(t->from);
-}
-
-static ct_status new_table(table *t, ct_err *err)
-{
-    const int64_t n = t->s->samples, rows = t->s->rows;
-    t->r = ct__zalloc(n * rows, sizeof *t->r);
-    t->w = ct__zalloc(n * CT_ROWS_MAX, sizeof *t->w);
-    t->D = ct__zalloc(n * rows * CT_MAX(1, t->s->params), sizeof *t->D);
-    t->run = ct__zalloc(n, sizeof *t->run);
-    t->group = ct__zalloc(n, sizeof *t->group);
-    t->room = ct__zalloc(2 * (int64_t)n, sizeof *t->room);
-    t->from = ct__zalloc(n, sizeof *t->from);
-    if (!t->r || !t->D || !t->w || !t->run || !t->group || !t->room || !t->from) {
-        free_table(t);
-        *t = (table){0};
-        return ct__no_memory(err, "samples", n);
-    }
-    return CT_OK;
-}
-
-/* May parameter j be looked for? Scales of rows that are constant, as a velocity that is always 0, are none. Where the
- * truth does not know headings, residuals at the estimate show delays and scales of lengths alone. Commanded velocities
- * are zero at rest: they have no bias. */
-static int is_open(const ct__sensor *s, int j)
-{
-    const ct__fault_kind kind = s->param[j].kind;
-    if (s->closed[j]) return 0;
-    if (kind == CT__FAULT_SCALE && s->still[s->param[j].row]) return 0;
-    if (s->exact && kind == CT__FAULT_MOUNT) return 0;
-    if (s->exact && kind == CT__FAULT_BIAS && !ct__row_turns(s, s->param[j].row)) return 0;
-    if (!s->estimated) return 1;
-    return kind == CT__FAULT_DELAY || (kind == CT__FAULT_SCALE && !ct__row_turns(s, s->param[j].row));
-}
-
-/* Is the sequence one that faults are fitted to? Training sequences are. A recording without any, whose faults are
- * asked for, is taken by itself. */
-static int is_fitted(const table *t, const ct__exam_sequence *q)
-{
-    if (t->recording < 0) return q->train;
-    return q->recording == t->recording && (q->train || !t->e->trained[t->recording]);
-}
-
-static void take_part(table *t)
-{
-    const int32_t n = t->count / PARTS, rows = t->s->rows;
-    const int64_t wide = rows * t->s->params, first = (int64_t)n * (t->part - 1);
-    t->count = n;
-    memmove(t->r, t->r + first * rows, (size_t)(n * rows) * sizeof *t->r);
-    memmove(t->D, t->D + first * wide, (size_t)(n * wide) * sizeof *t->D);
-    memmove(t->w, t->w + first * CT_ROWS_MAX, (size_t)(n * CT_ROWS_MAX) * sizeof *t->w);
-    memmove(t->run, t->run + first, (size_t)n * sizeof *t->run);
-    memmove(t->from, t->from + first, (size_t)n * sizeof *t->from);
-}
-
-static void fill(table *t, const ct__fault *f)
-{
-    const ct__sensor *s = t->s;
-    t->count = 0;
-    for (int32_t k = 0; k < s->samples; k++) {
-        const ct__sample *q = &s->sample[k];
-        const int64_t     n = t->count;
-        if (!is_fitted(t, &t->e->sequence[q->sequence])) continue;
-        if (!ct__sample_row(t->e, s, q, f, t->r + n * s->rows, t->D + n * s->rows * s->params, t->w + n * CT_ROWS_MAX))
-            continue;
-        t->run[n] = q->sequence;
-        t->from[n] = k;
-        t->count++;
-    }
-    if (t->part) take_part(t);
-    if (s->exact) ct__use_measured(t->e, s, f, t->count, t->from, t->D);
-    for (int64_t n = 0; n < (int64_t)t->count * s->rows; n++)
-        for (int j = 0; j < s->params; j++)
-            if (!is_open(s, j)) t->D[n * s->params + j] = 0;
-    ct__group_samples(t->e, s, t->count, t->from, t->w, t->room, t->group);
-}
-
-static ct__regression as_regression(const table *t)
-{
-    return (ct__regression){.samples = t->count,
-                            .rows = t->s->rows,
-                            .params = t->s->params,
-                            .r = t->r,
-                            .D = t->D,
-                            .run = t->run,
-                            .plain = t->s->exact,
-                            .group = t->group};
-}
-
-static ct__trial as_trial(const table *t, const ct__fit *fit)
-{
-    return (ct__trial){.e = t->e, .s = t->s, .fit = fit, .count = t->count, .from = t->from, .group = t->group};
-}
-
-static ct_status regress(const table *t, int screen, ct__fit *fit, ct_err *err)
-{
-    const ct__regression g = as_regression(t);
-    return screen ? ct__screen(&g, fit, err) : ct__regress(&g, fit, err);
-}
-
-/* Fit the parameters in use; f <- the faults. */
-static ct_status settle(table *t, int screen, ct__fit *fit, ct__fault *f, ct_err *err)
-{
-    for (int i = 0; i < STEPS; i++) {
-        double most = 0;
-        fill(t, f);
-        CT_TRY(regress(t, screen, fit, err));
-        for (int j = 0; j < t->s->params; j++)
-            if (fit->use[j]) most = fmax(most, fabs(fit->phi[j]) / fit->error[j]);
-        const ct__trial trial = as_trial(t, fit);
-        if (most < SETTLED || !ct__try_step(&trial, most, f)) break;
-    }
-    return CT_OK;
-}
 
 /* ---- Selection -------------------------------------------------------------------------------- */
 
 /* Parameter j joins those in use, unless it does not hold when it is applied: then it is closed. */
-static ct_status try_fault(table *t, int j, ct__fit *fit, ct__fault *f, ct_err *err)
+static ct_status try_fault(ct__table *t, int j, ct__fit *fit, ct__fault *f, ct_err *err)
 {
     const ct__fault before = *f;
     fit->use[j] = 1;
-    CT_TRY(settle(t, 1, fit, f, err));
-    const ct__trial trial = as_trial(t, fit);
+    CT_TRY(ct__table_settle(t, 1, fit, f, err));
+    const ct__trial trial = ct__table_trial(t, fit);
     if (ct__gain(&trial, &before, f) > 0 && ct__delay_holds(&trial, f)) return CT_OK;
     fit->use[j] = 0;
     t->s->closed[j] = 1;
     *f = before;
-    return settle(t, 1, fit, f, err);
+    return ct__table_settle(t, 1, fit, f, err);
 }
 
-static double least_effect(const ct__sensor *s) { return s->odometry ? EFFECT_STEP : EFFECT; }
-
-static int choose(const table *t, const ct__fit *fit)
+static int choose(const ct__table *t, const ct__fit *fit)
 {
     const ct__sensor *s = t->s;
     int               best = -1;
     for (int j = 0; j < s->params; j++) {
-        if (fit->use[j] || !is_open(s, j) || fit->effect[j] < least_effect(s)) continue;
+        if (fit->use[j] || !ct__table_open(s, j) || fit->effect[j] < ct__least_effect(s)) continue;
         if (ct__student_tail(fit->wald[j], fit->degrees) > t->e->alpha) continue;
         if (best < 0 || fabs(fit->wald[j]) > fabs(fit->wald[best])) best = j;
     }
@@ -205,100 +61,14 @@ static int add_beside(const ct__sensor *s, ct__fit *fit)
     int added = 0;
     for (int j = 0; j < s->params; j++)
         for (int k = 0; k < s->params; k++)
-            if (fit->use[j] == 1 && !fit->use[k] && is_open(s, k) && belong_together(s, j, k) &&
+            if (fit->use[j] == 1 && !fit->use[k] && ct__table_open(s, k) && belong_together(s, j, k) &&
                 fabs(fit->wald[k]) > BESIDE)
                 fit->use[k] = 2, added = 1;
     return added;
 }
 
-/* Sizes of fault j in the parts of a recording, in standard errors, beyond what f has. */
-static ct_status fit_parts(table *t, const ct__fit *fit, const ct__fault *f, int j, double ratio[PARTS], ct_err *err)
-{
-    for (int h = 0; h < PARTS; h++) {
-        ct__fit own = *fit;
-        own.e = own.weight = NULL;
-        own.use[j] = 1;
-        t->part = h + 1;
-        fill(t, f);
-        ratio[h] = 0;
-        if (t->count < CT__SAMPLES_LEAST / PARTS) continue;
-        const ct_status status = regress(t, 0, &own, err);
-        ct__fit_free(&own);
-        if (status != CT_OK) return status;
-        if (isfinite(own.error[j])) ratio[h] = own.phi[j] / own.error[j];
-    }
-    return CT_OK;
-}
-
-/* Does a fault that differs between recordings stay within them? The correlation of parts of one recording, mean of a b
- * over pairs of parts over the mean of a^2. An error that wanders looks like another fault in each recording, and like
- * others again in its parts; standard errors from one recording cannot tell, as it is a few lifetimes long. */
-static ct_status correlate_parts(table *all, const ct__fit *fit, const ct__fault *f, int j, double *correlation,
-                                 ct_err *err)
-{
-    table     t = {.e = all->e, .s = all->s};
-    double    product = 0, square = 0;
-    ct_status status = new_table(&t, err);
-    for (int32_t i = 0; status == CT_OK && i < all->e->recordings; i++) {
-        double a[PARTS] = {0}, sum = 0, own = 0;
-        t.recording = i;
-        status = fit_parts(&t, fit, f, j, a, err);
-        for (int h = 0; h < PARTS; h++) {
-            sum += a[h];
-            own += a[h] * a[h];
-        }
-        product += (sum * sum - own) / (PARTS - 1);
-        square += own;
-    }
-    *correlation = square > 0 ? product / square : 0;
-    free_table(&t);
-    return status;
-}
-
-/* Faults that differ between recordings, and may be none in the mean: of each parameter the sum over recordings of
- * squared ratios, chi-square of as many degrees. 1: one joins those in use, marked by 3. */
-static ct_status choose_by_recording(table *all, ct__fit *fit, const ct__fault *f, int *found, ct_err *err)
-{
-    const ct__sensor *s = all->s;
-    table             t = {.e = all->e, .s = all->s};
-    double            sum[CT__PARAMS_MAX] = {0}, effect[CT__PARAMS_MAX] = {0};
-    int               best = -1, count = 0;
-    *found = 0;
-    if (all->e->recordings < 2 || all->e->options.brief) return CT_OK;
-    ct_status status = new_table(&t, err);
-    for (int32_t i = 0; status == CT_OK && i < all->e->recordings; i++) {
-        ct__fit own = *fit;
-        own.e = own.weight = NULL;
-        t.recording = i;
-        fill(&t, f);
-        if (t.count < CT__SAMPLES_LEAST) continue;
-        status = regress(&t, 1, &own, err);
-        ct__fit_free(&own);
-        for (int j = 0; j < s->params; j++) {
-            const double n = own.degrees, w = own.wald[j]; /* as a normal ratio */
-            sum[j] += pow((8 * n + 1) / (8 * n + 3), 2) * n * log1p(w * w / n);
-            effect[j] += own.effect[j] * own.effect[j];
-        }
-        count++;
-    }
-    for (int j = 0; status == CT_OK && count > 1 && j < s->params; j++) {
-        const ct__fault_kind kind = s->param[j].kind;
-        if (fit->use[j] || (kind != CT__FAULT_DELAY && kind != CT__FAULT_BIAS && kind != CT__FAULT_SCALE)) continue;
-        if (!is_open(s, j) || sqrt(effect[j] / count) < 3 * least_effect(s)) continue;
-        if (ct__chi_squared_tail(sum[j], count) > CAUTION * all->e->alpha) continue;
-        if (best < 0 || sum[j] > sum[best]) best = j;
-    }
-    free_table(&t);
-    double correlation = 0;
-    if (status == CT_OK && best >= 0) status = correlate_parts(all, fit, f, best, &correlation, err);
-    if (best < 0 || correlation < LASTING) return status;
-    fit->use[best] = 3;
-    *found = 1;
-    return status;
-}
-
 /* Drops what is not significant beside the others any more. 1: something was. */
-static int drop(const table *t, const ct__fault *f, ct__fit *fit)
+static int drop(const ct__table *t, const ct__fault *f, ct__fit *fit)
 {
     const ct__sensor *s = t->s;
     int               worst = -1;
@@ -339,7 +109,7 @@ int ct__forces(const ct__forced *forced, const ct__sensor *s, int j)
 
 /* Faults that are not looked for: what others explained before; delays that are given, and the drift, which would take
  * the place of one. */
-static void close_given(table *t)
+static void close_given(ct__table *t)
 {
     const ct__exam *e = t->e;
     const int       settled = e->settled && ct__exact_has(e->settled, t->s->name);
@@ -351,7 +121,7 @@ static void close_given(table *t)
     }
 }
 
-static ct_status select_faults(table *t, ct__fit *fit, ct__fault *f, ct_err *err)
+static ct_status select_faults(ct__table *t, ct__fit *fit, ct__fault *f, ct_err *err)
 {
     close_given(t);
     for (int j = 0; j < t->s->params; j++)
@@ -360,92 +130,30 @@ static ct_status select_faults(table *t, ct__fit *fit, ct__fault *f, ct_err *err
                 fit->use[j] = t->e->forced[i].by_recording ? 3 : 2;
     for (int j = 0; j < t->s->params; j++) /* a frame that large faults began with */
         if (t->s->param[j].kind == CT__FAULT_FRAME && fabs(ct__fault_value(t->s, f, j)) > 0) fit->use[j] = 1;
-    CT_TRY(settle(t, 1, fit, f, err));
+    CT_TRY(ct__table_settle(t, 1, fit, f, err));
     if (t->s->odometry && ct__is_exact(t->e, t->s, t->count, t->from, fit->e)) {
         t->s->exact = 1;
-        CT_TRY(settle(t, 1, fit, f, err));
+        CT_TRY(ct__table_settle(t, 1, fit, f, err));
     }
     for (int i = 0; i < t->s->params; i++) {
         const int j = choose(t, fit);
         if (j < 0) break;
         CT_TRY(try_fault(t, j, fit, f, err));
     }
-    if (add_beside(t->s, fit)) CT_TRY(settle(t, 1, fit, f, err));
+    if (add_beside(t->s, fit)) CT_TRY(ct__table_settle(t, 1, fit, f, err));
     for (int i = 0; i < t->s->params && drop(t, f, fit); i++) {
         reset_unused(t->s, fit, f);
-        CT_TRY(settle(t, 1, fit, f, err));
+        CT_TRY(ct__table_settle(t, 1, fit, f, err));
     }
     for (int found = 1, i = 0; found && i < t->s->params; i++) {
-        CT_TRY(choose_by_recording(t, fit, f, &found, err));
-        if (found) CT_TRY(settle(t, 1, fit, f, err));
+        CT_TRY(ct__choose_by_recording(t, fit, f, &found, err));
+        if (found) CT_TRY(ct__table_settle(t, 1, fit, f, err));
     }
-    return settle(t, 0, fit, f, err);
-}
-
-/* ---- Recordings ------------------------------------------------------------------------------- */
-
-typedef struct {
-    int32_t    recordings; /* with enough samples; 0: one correction for all                     */
-    int32_t   *recording;
-    ct__fault *fault;
-    double    *error;      /* recordings x params */
-    double     mean[CT__PARAMS_MAX], mean_error[CT__PARAMS_MAX], spread[CT__PARAMS_MAX];
-} by_recording;
-
-static void free_by(by_recording *b)
-{
-    free(b->recording);
-    free(b->fault);
-    free(b->error);
-}
-
-static ct_status fit_recordings(table *all, const ct__fit *fit, const ct__fault *f, by_recording *b, ct_err *err)
-{
-    const ct__sensor *s = all->s;
-    const int32_t     most = all->e->recordings;
-    table             t = {.e = all->e, .s = all->s};
-    b->recording = ct__zalloc(most, sizeof *b->recording);
-    b->fault = ct__zalloc(most, sizeof *b->fault);
-    b->error = ct__zalloc((int64_t)most * CT__PARAMS_MAX, sizeof *b->error);
-    if (!b->recording || !b->fault || !b->error) return ct__no_memory(err, "recordings", most);
-    ct_status status = new_table(&t, err);
-    for (int32_t i = 0; status == CT_OK && i < most; i++) {
-        ct__fit   own = *fit;
-        ct__fault fault = *f;
-        int       good = 1;
-        own.e = own.weight = NULL;
-        t.recording = i;
-        fill(&t, &fault);
-        if (t.count < CT__SAMPLES_LEAST) continue;
-        status = settle(&t, 0, &own, &fault, err);
-        ct__fit_free(&own);
-        for (int j = 0; j < s->params; j++) good &= !fit->use[j] || isfinite(own.error[j]);
-        if (status != CT_OK || !good) continue;
-        memcpy(b->error + (int64_t)b->recordings * CT__PARAMS_MAX, own.error, sizeof own.error);
-        b->fault[b->recordings] = fault;
-        b->recording[b->recordings++] = i;
-    }
-    free_table(&t);
-    return status;
-}
-
-/* Errors under each recording's own faults. */
-static void take_errors(const table *t, const by_recording *b, ct__fit *fit)
-{
-    const ct__sensor *s = t->s;
-    for (int32_t k = 0; k < t->count; k++) {
-        const ct__sample *q = &s->sample[t->from[k]];
-        double            r[CT_ROWS_MAX];
-        for (int32_t i = 0; i < b->recordings; i++) {
-            if (t->e->sequence[q->sequence].recording != b->recording[i]) continue;
-            if (ct__sample_row(t->e, s, q, &b->fault[i], r, NULL, NULL))
-                memcpy(fit->e + (int64_t)k * s->rows, r, (size_t)s->rows * sizeof *r);
-        }
-    }
+    return ct__table_settle(t, 0, fit, f, err);
 }
 
 /* Robust sigmas of each noise model. */
-static void find_sigmas(table *t, ct__fit *fit)
+static void find_sigmas(ct__table *t, ct__fit *fit)
 {
     const ct__sensor *s = t->s;
     for (int32_t m = 0; m < s->models; m++)
@@ -463,55 +171,15 @@ static void find_sigmas(table *t, ct__fit *fit)
         }
 }
 
-/* Mean of a fault over recordings, its error and the spread beyond errors; 1: recordings differ. */
-static int compare_recordings(const table *t, const ct__fit *fit, by_recording *b, int j)
-{
-    double sum = 0, weight = 0, chi = 0, scatter = 0, noise = 0, mean = 0;
-    for (int32_t i = 0; i < b->recordings; i++) {
-        const double error = b->error[(int64_t)i * CT__PARAMS_MAX + j], v = ct__fault_value(t->s, &b->fault[i], j);
-        sum += v / (error * error);
-        weight += 1 / (error * error);
-        mean += v / b->recordings;
-        noise += error * error / b->recordings;
-    }
-    for (int32_t i = 0; i < b->recordings; i++) {
-        const double error = b->error[(int64_t)i * CT__PARAMS_MAX + j], v = ct__fault_value(t->s, &b->fault[i], j);
-        chi += (v - sum / weight) * (v - sum / weight) / (error * error);
-        scatter += (v - mean) * (v - mean) / (b->recordings - 1);
-    }
-    b->mean[j] = mean;
-    b->mean_error[j] = sqrt(scatter / b->recordings);
-    b->spread[j] = sqrt(fmax(0, scatter - noise));
-    return ct__chi_squared_tail(chi * fmin(1, fit->degrees / (fit->degrees + 2)), b->recordings - 1) < t->e->alpha;
-}
-
-static ct_status split_recordings(table *t, ct__fit *fit, const ct__fault *f, by_recording *b, ct_err *err)
-{
-    int differ = 0;
-    if (t->e->recordings < 2) return CT_OK;
-    CT_TRY(fit_recordings(t, fit, f, b, err));
-    for (int j = 0; b->recordings > 1 && j < t->s->params; j++) {
-        if (!fit->use[j]) continue;
-        double    correlation = 1;
-        const int apart = compare_recordings(t, fit, b, j);
-        if (apart && fit->use[j] != 3) CT_TRY(correlate_parts(t, fit, f, j, &correlation, err));
-        differ |= (apart && correlation >= LASTING) || fit->use[j] == 3;
-    }
-    if (!differ) b->recordings = 0;
-    for (int j = 0; differ && j < t->s->params; j++) /* and stay so in later imports */
-        if (fit->use[j] && t->s->param[j].kind != CT__FAULT_FRAME) fit->use[j] = 3;
-    return CT_OK;
-}
-
 /* ---- Findings --------------------------------------------------------------------------------- */
 
-static ct_status show(const table *t, const ct__fit *fit, const ct__fault *f, int j, ct_err *err)
+static ct_status show(const ct__table *t, const ct__fit *fit, const ct__fault *f, int j, ct_err *err)
 {
-    const ct__regression g = as_regression(t);
+    const ct__regression g = ct__table_regression(t);
     return ct__show_fault(t->e, t->s, &g, t->from, fit, ct__fault_value(t->s, f, j), j, err);
 }
 
-static ct_status report_one(table *t, const ct__fit *fit, const ct__fault *f, const by_recording *b, int j, ct_err *err)
+static ct_status report_one(ct__table *t, const ct__fit *fit, const ct__fault *f, const ct__by_recording *b, int j, ct_err *err)
 {
     const ct__sensor *s = t->s;
     const int         many = b->recordings > 1;
@@ -542,7 +210,7 @@ static ct_status report_one(table *t, const ct__fit *fit, const ct__fault *f, co
 
 /* Coordinates of the mount or the frame that are in use: v translation, turn; the largest error of each; the index of
  * the largest ratio, -1: none. */
-static int gather(const table *t, const ct__fit *fit, const ct__fault *f, ct__fault_kind kind, int turn, double v[3],
+static int gather(const ct__table *t, const ct__fit *fit, const ct__fault *f, ct__fault_kind kind, int turn, double v[3],
                   double *error, double *effect)
 {
     const ct__sensor *s = t->s;
@@ -562,7 +230,7 @@ static int gather(const table *t, const ct__fit *fit, const ct__fault *f, ct__fa
     return best;
 }
 
-static ct_status report_displacements(table *t, const ct__fit *fit, const ct__fault *f, ct_err *err)
+static ct_status report_displacements(ct__table *t, const ct__fit *fit, const ct__fault *f, ct_err *err)
 {
     const ct__sensor *s = t->s;
     double            v[3], turn[3], error, angle_error, effect, other;
@@ -583,7 +251,7 @@ static ct_status report_displacements(table *t, const ct__fit *fit, const ct__fa
 }
 
 /* Recordings to test with whose corrections are from their own truth. */
-static ct_status report_tested(table *t, const by_recording *b, ct_err *err)
+static ct_status report_tested(ct__table *t, const ct__by_recording *b, ct_err *err)
 {
     const ct__exam *e = t->e;
     int             any = 0;
@@ -599,7 +267,7 @@ static ct_status report_tested(table *t, const by_recording *b, ct_err *err)
     return CT_OK;
 }
 
-static ct_status report_all(table *t, const ct__fit *fit, const ct__fault *f, const by_recording *b, ct_err *err)
+static ct_status report_all(ct__table *t, const ct__fit *fit, const ct__fault *f, const ct__by_recording *b, ct_err *err)
 {
     for (int j = 0; j < t->s->params; j++)
         if (fit->use[j]) CT_TRY(report_one(t, fit, f, b, j, err));
@@ -612,18 +280,18 @@ static ct_status report_all(table *t, const ct__fit *fit, const ct__fault *f, co
 
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
 {
-    table        t = {.e = e, .s = s, .recording = -1};
-    by_recording by = {0};
+    ct__table        t = {.e = e, .s = s, .recording = -1};
+    ct__by_recording by = {0};
     ct__describe(e, s);
-    CT_TRY(new_table(&t, err));
+    CT_TRY(ct__table_new(&t, err));
     s->fit = ct__zalloc(1, sizeof *s->fit);
     ct_status status = s->fit ? CT_OK : ct__no_memory(err, "fits", 1);
-    fill(&t, &s->fault);
+    ct__table_fill(&t, &s->fault);
     if (status == CT_OK && t.count >= CT__SAMPLES_LEAST) {
         status = select_faults(&t, s->fit, &s->fault, err);
-        if (status == CT_OK) status = split_recordings(&t, s->fit, &s->fault, &by, err);
+        if (status == CT_OK) status = ct__split_recordings(&t, s->fit, &s->fault, &by, err);
         if (status == CT_OK) status = report_all(&t, s->fit, &s->fault, &by, err);
-        if (status == CT_OK) take_errors(&t, &by, s->fit);
+        if (status == CT_OK) ct__take_errors(&t, &by, s->fit);
         if (status == CT_OK) find_sigmas(&t, s->fit);
         for (int32_t k = 0; k < t.count; k++) s->sample[k] = s->sample[t.from[k]]; /* those that have residuals */
         s->samples = t.count;
@@ -631,7 +299,7 @@ ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
         free(s->fit);
         s->fit = NULL;
     }
-    free_by(&by);
-    free_table(&t);
+    ct__by_recording_free(&by);
+    ct__table_free(&t);
     return status;
 }

@@ -40,36 +40,6 @@ double ct__robust_sigma(int64_t n, double *x)
     return 1.482602218505602 * ct__median(n, x);
 }
 
-/* log Gamma is in libm; the series and the continued fraction of the incomplete gamma function. */
-double ct__chi_squared_tail(double x, double degrees)
-{
-    const double a = degrees / 2, y = x / 2;
-    if (!(y > 0)) return 1;
-    const double head = exp(a * log(y) - y - lgamma(a));
-    if (y < a + 1) {
-        double sum = 1 / a, term = sum;
-        for (int k = 1; k < 10000 && term > 1e-17 * sum; k++) sum += term *= y / (a + k);
-        return fmax(0, 1 - head * sum);
-    }
-    double b = y + 1 - a, c = 1e300, d = 1 / b, h = d;
-    for (int k = 1; k < 10000; k++) {
-        const double n = k * (a - k);
-        b += 2;
-        d = 1 / (b + n * d);
-        c = b + n / c;
-        h *= c * d;
-        if (fabs(c * d - 1) < 1e-15) break;
-    }
-    return head * h;
-}
-
-/* Wallace's normal approximation: good to a few percent of the tail from 5 degrees on. */
-double ct__student_tail(double t, double degrees)
-{
-    const double n = fmax(degrees, 2), z = (8 * n + 1) / (8 * n + 3) * sqrt(n * log1p(t * t / n));
-    return erfc(z / sqrt(2));
-}
-
 int ct__invert(int n, double *A)
 {
     double L[CT__PARAMS_MAX * CT__PARAMS_MAX], X[CT__PARAMS_MAX * CT__PARAMS_MAX];
@@ -418,6 +388,7 @@ static void find_errors(work *w)
         for (int j = 0; j < n; j++) fit->covariance[list[i] * p + list[j]] = sandwich(w, n, list, C, i, j);
     for (int i = 0; i < n; i++) {
         const double least = LEAST * C[i * n + i];
+        fit->plain[list[i]] = sqrt(C[i * n + i]);
         fit->error[list[i]] = sqrt(fmax(least, fit->covariance[list[i] * p + list[i]]));
     }
 }
@@ -444,6 +415,8 @@ static void find_candidates(work *w)
         for (int i = 0; i < n; i++) phi -= C[at * n + i] * w->b[list[i]];
         const double variance = fmax(LEAST * C[at * n + at], sandwich(w, n, list, C, at, at));
         fit->wald[j] = phi / sqrt(variance);
+        fit->alone[j] = phi;
+        fit->plain[j] = sqrt(C[at * n + at]);
         fit->effect[j] = fabs(phi) / sqrt(count * C[at * n + at]); /* of what the others do not explain */
     }
 }
