@@ -77,7 +77,7 @@ void ct__table_fill(ct__table *t, const ct__fault *f)
     t->count = 0;
     for (int32_t k = 0; k < s->samples; k++) {
         const ct__sample *q = &s->sample[k];
-        const int64_t     n = t->count;
+        const int64_t n = t->count;
         if (!is_fitted(t, &t->e->sequence[q->sequence])) continue;
         if (!ct__sample_row(t->e, s, q, f, t->r + n * s->rows, t->D + n * s->rows * s->params, t->w + n * CT_ROWS_MAX))
             continue;

@@ -179,7 +179,8 @@ static ct_status show(const ct__table *t, const ct__fit *fit, const ct__fault *f
     return ct__show_fault(t->e, t->s, &g, t->from, fit, ct__fault_value(t->s, f, j), j, err);
 }
 
-static ct_status report_one(ct__table *t, const ct__fit *fit, const ct__fault *f, const ct__by_recording *b, int j, ct_err *err)
+static ct_status report_one(ct__table *t, const ct__fit *fit, const ct__fault *f, const ct__by_recording *b, int j,
+                            ct_err *err)
 {
     const ct__sensor *s = t->s;
     const int         many = b->recordings > 1;
@@ -210,8 +211,8 @@ static ct_status report_one(ct__table *t, const ct__fit *fit, const ct__fault *f
 
 /* Coordinates of the mount or the frame that are in use: v translation, turn; the largest error of each; the index of
  * the largest ratio, -1: none. */
-static int gather(const ct__table *t, const ct__fit *fit, const ct__fault *f, ct__fault_kind kind, int turn, double v[3],
-                  double *error, double *effect)
+static int gather(const ct__table *t, const ct__fit *fit, const ct__fault *f, ct__fault_kind kind, int turn,
+                  double v[3], double *error, double *effect)
 {
     const ct__sensor *s = t->s;
     const ct_kind     group = kind == CT__FAULT_MOUNT && s->offset >= 0 ? s->mount : s->pose;
@@ -267,7 +268,8 @@ static ct_status report_tested(ct__table *t, const ct__by_recording *b, ct_err *
     return CT_OK;
 }
 
-static ct_status report_all(ct__table *t, const ct__fit *fit, const ct__fault *f, const ct__by_recording *b, ct_err *err)
+static ct_status report_all(ct__table *t, const ct__fit *fit, const ct__fault *f, const ct__by_recording *b,
+                            ct_err *err)
 {
     for (int j = 0; j < t->s->params; j++)
         if (fit->use[j]) CT_TRY(report_one(t, fit, f, b, j, err));

@@ -1,18 +1,18 @@
 /* recordings.c: do the faults of recordings differ?
  *
  * phi is fitted in CT__PARTS parts of each recording, at equal numbers of samples, with v_ih its value in part h of
- * recording i and w_ih = 1/C, C the variance of v if errors were independent. One-way analysis of variance, with m_i the
- * mean of a recording weighted by w, W_i = sum_h w_ih, and m the mean of all, or 0:
+ * recording i and w_ih = 1/C, C the variance of v if errors were independent. One-way analysis of variance, with m_i
+ * the mean of a recording weighted by w, W_i = sum_h w_ih, and m the mean of all, or 0:
  *
  *     F = [sum_i W_i (m_i - m)^2 / a] / [sum_ih w_ih (v_ih - m_i)^2 / b],     ICC = (F - 1) / (F - 1 + parts)
  *
- * with a the number of recordings, less one where m is fitted, and b = (parts - 1) x recordings. The intraclass correlation
- * ICC is what recordings differ by, of all that parts differ by. An error that wanders looks like another fault in each
- * recording, and like others again in its parts; a standard error from one recording, which is a few lifetimes of such an
- * error long, does not show that.
+ * with a the number of recordings, less one where m is fitted, and b = (parts - 1) x recordings. The intraclass
+ * correlation ICC is what recordings differ by, of all that parts differ by. An error that wanders looks like another
+ * fault in each recording, and like others again in its parts; a standard error from one recording, which is a few
+ * lifetimes of such an error long, does not show that.
  *
- * A fault that recordings have in common may differ between them: by chi-square of their standard errors, and with an ICC
- * of ALIKE. One that is none in the mean is believed if F passes the level, about 0, and ICC is ALONE. */
+ * A fault that recordings have in common may differ between them: by chi-square of their standard errors, and with an
+ * ICC of ALIKE. One that is none in the mean is believed if F passes the level, about 0, and ICC is ALONE. */
 #include "doctor/fault_table.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ void ct__by_recording_free(ct__by_recording *b)
 
 /* Sums over recordings of one parameter. */
 typedef struct {
-    int    recordings;
+    int recordings;
     double weight, first, second; /* sums of W_i, W_i m_i, W_i m_i^2 */
     double within;                /* sum of w_ih (v_ih - m_i)^2      */
     double effect;                /* sum of squared effects, in sigmas */
@@ -104,16 +104,16 @@ static ct_status analyse(ct__table *all, int screen, const ct__fit *fit, const c
 ct_status ct__choose_by_recording(ct__table *all, ct__fit *fit, const ct__fault *f, int *found, ct_err *err)
 {
     const ct__sensor *s = all->s;
-    variance          a[CT__PARAMS_MAX];
-    int               best = -1;
-    double            least = CAUTION * all->e->alpha;
+    variance a[CT__PARAMS_MAX];
+    int best = -1;
+    double least = CAUTION * all->e->alpha;
     *found = 0;
     if (all->e->recordings < 2 || all->e->options.brief) return CT_OK;
     CT_TRY(analyse(all, 1, fit, f, a, err));
     for (int j = 0; j < s->params; j++) {
         const ct__fault_kind kind = s->param[j].kind;
-        const int            n = a[j].recordings;
-        const double         ratio = variance_ratio(&a[j], 1);
+        const int n = a[j].recordings;
+        const double ratio = variance_ratio(&a[j], 1);
         if (fit->use[j] || (kind != CT__FAULT_DELAY && kind != CT__FAULT_BIAS && kind != CT__FAULT_SCALE)) continue;
         if (!ct__table_open(s, j) || n < 2 || intraclass(ratio) < ALONE) continue;
         if (sqrt(a[j].effect / n) < 3 * ct__least_effect(s)) continue;
@@ -130,20 +130,21 @@ ct_status ct__choose_by_recording(ct__table *all, ct__fit *fit, const ct__fault 
 
 /* ---- Faults of each recording ---------------------------------------------------------------- */
 
-static ct_status fit_recordings(ct__table *all, const ct__fit *fit, const ct__fault *f, ct__by_recording *b, ct_err *err)
+static ct_status fit_recordings(ct__table *all, const ct__fit *fit, const ct__fault *f, ct__by_recording *b,
+                                ct_err *err)
 {
     const ct__sensor *s = all->s;
-    const int32_t     most = all->e->recordings;
-    ct__table             t = {.e = all->e, .s = all->s};
+    const int32_t most = all->e->recordings;
+    ct__table t = {.e = all->e, .s = all->s};
     b->recording = ct__zalloc(most, sizeof *b->recording);
     b->fault = ct__zalloc(most, sizeof *b->fault);
     b->error = ct__zalloc((int64_t)most * CT__PARAMS_MAX, sizeof *b->error);
     if (!b->recording || !b->fault || !b->error) return ct__no_memory(err, "recordings", most);
     ct_status status = ct__table_new(&t, err);
     for (int32_t i = 0; status == CT_OK && i < most; i++) {
-        ct__fit   own = *fit;
+        ct__fit own = *fit;
         ct__fault fault = *f;
-        int       good = 1;
+        int good = 1;
         own.e = own.weight = NULL;
         t.recording = i;
         ct__table_fill(&t, &fault);
@@ -166,7 +167,7 @@ void ct__take_errors(const ct__table *t, const ct__by_recording *b, ct__fit *fit
     const ct__sensor *s = t->s;
     for (int32_t k = 0; k < t->count; k++) {
         const ct__sample *q = &s->sample[t->from[k]];
-        double            r[CT_ROWS_MAX];
+        double r[CT_ROWS_MAX];
         for (int32_t i = 0; i < b->recordings; i++) {
             if (t->e->sequence[q->sequence].recording != b->recording[i]) continue;
             if (ct__sample_row(t->e, s, q, &b->fault[i], r, NULL, NULL))
@@ -200,7 +201,7 @@ static int compare_recordings(const ct__table *t, const ct__fit *fit, ct__by_rec
 ct_status ct__split_recordings(ct__table *t, ct__fit *fit, const ct__fault *f, ct__by_recording *b, ct_err *err)
 {
     variance a[CT__PARAMS_MAX];
-    int      apart[CT__PARAMS_MAX] = {0}, any = 0, differ = 0;
+    int apart[CT__PARAMS_MAX] = {0}, any = 0, differ = 0;
     if (t->e->recordings < 2) return CT_OK;
     CT_TRY(fit_recordings(t, fit, f, b, err));
     for (int j = 0; b->recordings > 1 && j < t->s->params; j++) {
@@ -209,7 +210,7 @@ ct_status ct__split_recordings(ct__table *t, ct__fit *fit, const ct__fault *f, c
         differ |= fit->use[j] == 3;
     }
     if (any && !differ) CT_TRY(analyse(t, 0, fit, f, a, err));
-    for (int j = 0; any && !differ && j < t->s->params; j++) 
+    for (int j = 0; any && !differ && j < t->s->params; j++)
         differ = apart[j] && intraclass(variance_ratio(&a[j], 0)) >= ALIKE;
     if (!differ) b->recordings = 0;
     for (int j = 0; differ && j < t->s->params; j++) /* and stay so in later imports */

@@ -9,8 +9,7 @@
  *     B = sum over lags l < L of (1 - l/L) sum_k (s_k s_(k+l)' + s_(k+l) s_k')          (Newey and West 1987)
  *
  * kappa is the mean of the derivative of the weighted residual over the mean weight: weights fall with the residual.
- * L follows from the correlation of neighbouring scores (Andrews 1991, for a process of first order). Where it is
- * large, scores are summed over blocks first. B has about 1.5 n/L degrees of freedom, so errors follow Student's
+ * L follows from how long scores correlate (below). Where it is large, scores are summed over blocks first. B has about 1.5 n/L degrees of freedom, so errors follow Student's
  * distribution.
  *
  * Screening: sigmas, weights and B are those of the fit of all parameters, so that a fault does not hide another by
@@ -235,9 +234,9 @@ static void score(const work *w, int32_t k, double *s)
     }
 }
 
-/* How long errors of a score last: q = sum_l l c_l / sum_l c_l over lags of either sign, c the autocovariance, summed up
- * to the lag M = WINDOW (1/2 + sum_(l <= M) c_l/c_0) (Sokal). An error of neighbours alone would not do: a slow error
- * under white noise has a small c_1 and a long tail. NAN: it lasts beyond the lags of c. */
+/* How long errors of a score last: q = sum_l |l| c_l / sum_l c_l over lags of either sign, c the autocovariance, summed
+ * up to the lag M = WINDOW (1/2 + sum_(l <= M) c_l/c_0) (Sokal). The correlation of neighbours alone would not do: a
+ * slow error under white noise has a small c_1 and a long tail. NAN: it lasts beyond the lags of c. */
 static double persistence(const double *c, int lags, int stride, double n)
 {
     double sum = 0, moment = 0;
@@ -315,8 +314,8 @@ static void find_persistence(double *s, int32_t n, int p, int32_t *run, double *
     }
 }
 
-/* Lags L of the kernel: the best for the mean square error, 1.1447 (q^2 n)^(1/3) (Andrews 1991), and no less than some q,
- * because what the kernel leaves out makes errors too small. It leaves out q/(L + 1) of B to first order, which is put
+/* Lags L of the kernel: the best for the mean square error, 1.1447 (q^2 n)^(1/3) (Andrews 1991), and no less than
+ * REACH q, because what the kernel leaves out makes errors too small. It leaves out q/(L + 1) of B to first order, which is put
  * back (`loss`). */
 static double choose_lags(int32_t n, int p, const double *q, double *loss)
 {
