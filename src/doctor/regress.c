@@ -9,8 +9,8 @@
  *     B = sum over lags l < L of (1 - l/L) sum_k (s_k s_(k+l)' + s_(k+l) s_k')          (Newey and West 1987)
  *
  * kappa is the mean of the derivative of the weighted residual over the mean weight: weights fall with the residual.
- * L follows from how long scores correlate (below). Where it is large, scores are summed over blocks first. B has about 1.5 n/L degrees of freedom, so errors follow Student's
- * distribution.
+ * L follows from how long scores correlate (below). Where it is large, scores are summed over blocks first. B has about
+ * 1.5 n/L degrees of freedom, so errors follow Student's distribution.
  *
  * Screening: sigmas, weights and B are those of the fit of all parameters, so that a fault does not hide another by
  * passing for noise. For a parameter that is not in use, `wald` is its ratio phi / error with those in use.
@@ -315,8 +315,8 @@ static void find_persistence(double *s, int32_t n, int p, int32_t *run, double *
 }
 
 /* Lags L of the kernel: the best for the mean square error, 1.1447 (q^2 n)^(1/3) (Andrews 1991), and no less than
- * REACH q, because what the kernel leaves out makes errors too small. It leaves out q/(L + 1) of B to first order, which is put
- * back (`loss`). */
+ * REACH q, because what the kernel leaves out makes errors too small. It leaves out q/(L + 1) of B to first order,
+ * which is put back (`loss`). */
 static double choose_lags(int32_t n, int p, const double *q, double *loss)
 {
     const double most = n / SHORTEST;
