@@ -119,6 +119,9 @@ typedef struct {
     double  regime;    /* value of the regime's expression; NaN: none                                      */
     double  feature[CT__SENSOR_FEATURES_MAX]; /* by expression; NaN: none                                   */
     int32_t target;    /* point or body; -1: none                                                          */
+    /* Of the truth, most records of which no state needs: 1: `pose` is as it was read; 2: it is yet to be made of
+     * `value`, position and yaw. ct__sample_pose then gives the pose of the body. */
+    int     late;
 } ct__sample;
 
 typedef enum { CT__MOTION_NONE, CT__MOTION_VELOCITY, CT__MOTION_INCREMENT, CT__MOTION_POSE } ct__motion_type;
@@ -196,6 +199,8 @@ ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *reco
                           ct__sample *sample, int *drop);
 /* The pose that the record has, as it is: before axes, corrections and mount. Returns a ct_drop or -1. */
 ct_se3 ct__relative_pose(const ct__import *imp, const ct__channel *c, ct_se3 raw); /* axes, corrections */
+/* Of poses and the truth: the body's pose in the world. */
+ct_se3 ct__sample_pose(const ct__import *imp, const ct__channel *c, const ct__sample *s);
 int ct__sample_raw_pose(const ct__channel *c, const ct_record *record, ct_se3 *pose);
 
 /* ---- channels: build_channel.c ---- */
@@ -291,6 +296,8 @@ typedef struct {
     int64_t     states;       /* of the recording so far                 */
     ct_ns       now;          /* motion is integrated up to here          */
     int64_t     grid;         /* next number of the grid                  */
+    int64_t     grid_of;      /* the number whose time grid_stamp is; -1: none */
+    ct_ns       grid_stamp;
     int         stuck;        /* 1: its odometry is missing               */
 } ct__body;
 
