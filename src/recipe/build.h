@@ -194,6 +194,8 @@ void ct__rows_twist(ct_kind kind, const double row[6], double twist[6]);
 
 /* ---- samples: build_sample.c ---- */
 
+/* Of imp->bytes_all. build_stream.c. */
+int64_t ct__bytes_read(const ct__import *imp);
 /* *drop <- -1 and the sample; or a ct_drop. */
 ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *record, ct_ns stamp,
                           ct__sample *sample, int *drop);
@@ -266,6 +268,7 @@ void             ct__reading_close(ct__stream *s);
 ct_status        ct__reading_next(ct__import *imp, ct__stream *s, ct_record *record, int *more);
 /* Is the next record far ahead of what other streams have had? Further on the file is opened again for the stream. */
 int              ct__reading_is_ahead(const ct__import *imp, const ct__stream *s);
+int64_t          ct__reading_bytes(const ct__stream *s); /* of the file, read so far, by whatever stream */
 ct_source_counts ct__reading_count(const ct__stream *s);
 /* Place of the stream's last record, into buf; returns buf. */
 const char      *ct__reading_where(const ct__import *imp, const ct__stream *s, char *buf, size_t size);
@@ -282,6 +285,10 @@ ct__stream *ct__streams_first(const ct__import *imp);
 /* ---- States ----------------------------------------------------------------------------------- */
 
 typedef struct ct__open ct__open;
+
+/* Says so, once, if the sequence will need much memory. build_result.c. Asked at every CT__LONG_LOOK states. */
+#define CT__LONG_LOOK 50000
+ct_status ct__result_long(ct__import *imp, const ct__open *open);
 
 typedef struct {
     const char *name;
@@ -513,6 +520,7 @@ struct ct__import {
     void              *geodetic;
     int                unnamed;     /* 1: the recording is called after the recipe */
     int64_t            short_states, short_segments, few_points;
+    int                said_long; /* 1: a sequence that will be long was reported */
     int32_t            made;        /* sequences so far */
     /* the recording at hand */
     int32_t            r;
