@@ -349,6 +349,25 @@ void ct__remove_finding(ct_diagnosis *d, int32_t i);
 ct_status ct__report_evidence(ct__exam *e, const char *x_label, const char *y_label, int64_t points, const double *x,
                               const double *y, int lines, const double *line_x, const double *line_y, ct_err *err);
 
+/* A picture as it grows, and the line in it. ct__picture_report makes it the evidence of the last finding; either way
+ * ct__picture_free. Without points there is no picture. */
+typedef struct {
+    double *x, *y;
+    int64_t count, x_capacity, y_capacity;
+    double  line_x[2], line_y[2];
+} ct__picture;
+
+ct_status ct__picture_add(ct__picture *p, double x, double y, ct_err *err);
+/* The line at one height, over all points. */
+void      ct__picture_level(ct__picture *p, double y);
+/* The line y = slope x, over all points. */
+void      ct__picture_slope(ct__picture *p, double slope);
+ct_status ct__picture_report(ct__exam *e, const ct__picture *p, const char *x_label, const char *y_label, ct_err *err);
+void      ct__picture_free(ct__picture *p);
+/* "time (s)" of a sequence whose poses have stamps; and the time of a pose from its first on. */
+const char *ct__time_label(const ct__exam_sequence *s);
+double      ct__time_of(const ct__exam_sequence *s, int32_t variable);
+
 /* evidence.c: the picture of parameter j, whose size is phi, of the last finding; from: per sample of g its index among
  * those of the sensor. */
 ct_status ct__show_fault(ct__exam *e, const ct__sensor *s, const ct__regression *g, const int32_t *from,

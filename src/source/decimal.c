@@ -215,8 +215,8 @@ static inline uint64_t eight_digits(uint64_t v)
 
 #define BYTES(c) (0x0101010101010101U * (c))
 
-/* "12.345678": up to 7 digits, a point, and 1 to 8 digits, which are read at once: they move to the high end of 8 bytes,
- * with zeros below. 0: the text is something else. */
+/* "12.345678": up to 7 digits, a point, and 1 to 8 digits, which are read at once: they move to the high end of 8
+ * bytes, with zeros below. 0: the text is something else. */
 static inline int read_fixed(const char *text, size_t length, double *magnitude)
 {
     static const uint64_t ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
