@@ -4,11 +4,32 @@
 
 #include "doctor/doctor.h"
 
+/* The picture of finding i, or NULL. */
+static const ct_evidence *picture_of(const ct_diagnosis *d, int32_t i)
+{
+    for (int32_t k = 0; k < d->evidences; k++)
+        if (d->evidence[k].finding == i) return &d->evidence[k];
+    return NULL;
+}
+
+/* Every finding on the truth has one, with points, a line and labels. */
+static void check_picture(const ct_diagnosis *d, int32_t i)
+{
+    const ct_evidence *v = picture_of(d, i);
+    int                finite = 1;
+    CHECK(v && v->points > 1 && v->points <= 1000 && v->lines >= 2 && v->x_label[0] && v->y_label[0]);
+    for (int32_t k = 0; v && k < v->points; k++) finite &= isfinite(v->x[k]) && isfinite(v->y[k]);
+    for (int32_t k = 0; v && k < v->lines; k++) finite &= isfinite(v->line_x[k]) && isfinite(v->line_y[k]);
+    CHECK(finite);
+}
+
 static const ct_finding *find(const ct_diagnosis *d, ct_finding_code code, const char *subject)
 {
     for (int32_t i = 0; d && i < d->findings.count; i++) {
         const ct_finding *f = &d->findings.item[i];
-        if (f->code == code && (!subject || (f->subjects && !strcmp(f->subject[0].name, subject)))) return f;
+        if (f->code != code || (subject && !(f->subjects && !strcmp(f->subject[0].name, subject)))) continue;
+        check_picture(d, i);
+        return f;
     }
     return NULL;
 }
@@ -60,6 +81,8 @@ static void test_stretches_without_truth_are_named(void)
     const ct_finding *f = find(d, CT_FINDING_TRUTH_GAPS, "run1");
     CHECK(f && f->value[1] == 21 && fabs(f->value[0] - 2.1) < 1e-9 && fabs(f->value[2] - 11) < 1e-9);
     CHECK(count_is(d, 1));
+    const ct_evidence *v = d && d->findings.count ? picture_of(d, 0) : NULL; /* 21 states of the second sequence */
+    CHECK(v && v->points == 21 && v->x[0] == 50 && v->y[0] == 2 && fabs(v->line_x[1] - v->line_x[0] - 11) < 1e-9);
     ct_diagnosis_free(d);
 }
 
@@ -87,6 +110,10 @@ static void check_jumps(ct_dataset *data, int count, double size)
     CHECK(f && f->value[0] == count && fabs(f->value[1] - size) < 0.25);
     CHECK(f && f->value[2] == 60);
     CHECK(count_is(d, 1));
+    const ct_evidence *v = d && d->findings.count ? picture_of(d, 0) : NULL;
+    int                above = 0; /* points above the line: the jumps */
+    for (int32_t k = 0; v && k < v->points; k++) above += v->y[k] > v->line_y[0];
+    CHECK(above == count && v->points == 249);
     ct_diagnosis_free(d);
 }
 
@@ -304,6 +331,12 @@ static void test_a_yaw_of_the_truth_that_is_turned_is_found_though_it_does_not_c
         CHECK(f && f->value[1] < 0.1);
         CHECK(d && d->corrections == 1 && d->correction[0].kind == CT_CORRECT_MOUNT && d->correction[0].count == 3);
         CHECK(d && !strcmp(d->correction[0].sensor, "truth"));
+        const ct_evidence *v = d && d->findings.count ? picture_of(d, 0) : NULL; /* the angle between the two paths */
+        if (v) {
+            const double a = atan2(v->y[60] - v->y[0], v->x[60] - v->x[0]);
+            const double b = atan2(v->line_y[60] - v->line_y[0], v->line_x[60] - v->line_x[0]);
+            CHECK(fabs(remainder(b - a - TURN[i], 6.283185307179586)) < 0.2);
+        }
         ct_diagnosis_free(d);
     }
 }

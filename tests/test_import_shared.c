@@ -118,9 +118,63 @@ static void test_a_place_in_a_shared_table_is_the_readers_own(void)
     ct_dataset_free(d);
 }
 
+typedef struct {
+    int64_t done, all;
+    int     noticed;
+    double  states, megabytes;
+} heard;
+
+static int hear(void *user, int64_t done, int64_t all)
+{
+    heard *h = user;
+    CHECK(done >= h->done && done <= all);
+    h->done = done, h->all = all;
+    return h->noticed;
+}
+
+static void hear_notice(void *user, const ct_finding *f)
+{
+    heard *h = user;
+    CHECK(f->code == CT_FINDING_LONG_SEQUENCE && f->subjects == 1);
+    h->noticed++, h->states = f->value[0], h->megabytes = f->value[1];
+}
+
+/* Bytes of a table that three streams share are told as they are read; a long sequence, long before it ends. */
+static void test_a_sequence_that_will_need_much_memory_is_told_at_the_beginning(void)
+{
+    ct_err     err = {0};
+    ct_recipe *recipe = NULL;
+    import_begin("long");
+    FILE *file = table_open("log1.csv", "t,v,x");
+    for (int i = 0; i < 1000000; i++) fprintf(file, "%07.2f,1,%07.2f\n", 0.01 * i, 0.01 * i);
+    fclose(file);
+    const char *text = "format: covtune-recipe\nversion: 1\nsources: {log: log1.csv}\n"
+                       "states: {type: SE2, every: %s}\nsensors:\n"
+                       "  odom: {type: odometry, source: log, velocity: [v, 0, 0]}\n"
+                       "  gps: {type: position, source: log, position: [x, 0]}\n"
+                       "truth: {source: log, position: [x, 0], yaw: 0 * x}\n%s";
+    for (int k = 0; k < 2; k++) {
+        char              whole[1024];
+        heard             h = {0};
+        ct_dataset       *d = NULL;
+        ct_import_options options = ct_import_defaults();
+        options.progress = hear, options.notice = hear_notice, options.user = &h;
+        snprintf(whole, sizeof whole, text, k ? "0.2" : "0.01", k ? "split: {segment: 1000}\n" : "");
+        CHECK_OK(ct_recipe_parse(whole, "test.yaml", import_folder, &recipe, &err), err);
+        const ct_status status = ct_recipe_dataset(recipe, &options, &d, NULL, &err);
+        CHECK(h.noticed == !k && h.done > 0);
+        if (!k) CHECK(status == CT_E_EMPTY && h.done < h.all / 10);
+        if (!k) CHECK(h.states > 700000 && h.states < 1300000 && h.megabytes > 300 && h.megabytes < 1000);
+        if (k) CHECK(status == CT_OK && h.done > h.all / 2);
+        ct_dataset_free(d);
+        ct_recipe_free(recipe);
+    }
+}
+
 int main(void)
 {
     RUN(test_a_table_read_once_gives_what_three_readings_give);
     RUN(test_a_place_in_a_shared_table_is_the_readers_own);
+    RUN(test_a_sequence_that_will_need_much_memory_is_told_at_the_beginning);
     return ct_test_end();
 }

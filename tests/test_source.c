@@ -300,6 +300,25 @@ static void test_texts_of_numbers_are_equal_however_they_are_written(void)
           !strcmp(r.text[8], "0.1"));
 }
 
+/* Decimals are read eight at once: what stands behind the word does not count, and what is no digit is refused. */
+static void test_decimals_of_any_number_of_places(void)
+{
+    CHECK_OK(read_text("x,y\n.5,1\n5.,1\n-.5,9\n-5.25,99999999\n1.12345678,7\n1.123456789,7\n12345678.5,7\n"
+                       "\"0.25\",7\n+0.0625,7\n-0.0,7\n7.5\t,3\n0.1,3.5\n",
+                       NAMES("x", "y"), NULL),
+             err);
+    static const double x[] = {.5, 5., -.5, -5.25, 1.12345678, 1.123456789, 12345678.5, .25, .0625, -0., 7.5, .1};
+    CHECK(r.count == 12);
+    for (int i = 0; i < 12; i++) CHECK(r.value[i][0] == x[i]);
+    CHECK(r.value[3][1] == 99999999 && r.value[11][1] == 3.5 && signbit(r.value[9][0]));
+    static const char *const wrong[] = {"1.2.3", "1.-2", "1.23a", ".", "-", "1.2 3", "1.2/4", "1.2:4", "1.\xb0"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "x,y\n%s,1\n", wrong[i]);
+        CHECK_REFUSED(read_text(text, NAMES("x"), NULL), err, "expected a number");
+    }
+}
+
 /* ---- stamps ---- */
 
 static void stamp_is(const char *word, const char *time, ct_ns expected)
@@ -504,6 +523,7 @@ int main(void)
     RUN(test_lines_with_other_widths_are_refused_with_their_number);
     RUN(test_kinds_of_lines_are_told_apart_by_where);
     RUN(test_texts_of_numbers_are_equal_however_they_are_written);
+    RUN(test_decimals_of_any_number_of_places);
     RUN(test_stamps_are_exact);
     RUN(test_dates_are_stamps);
     RUN(test_the_stamp_is_found_by_its_name);

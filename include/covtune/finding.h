@@ -439,6 +439,10 @@ typedef enum {
     X(CT_FINDING_SHORT_SEQUENCES, "short_sequences", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                  \
       "{count:.0f} sequences of less than half a segment, or of one state, are left out: {states:.0f} states.",        \
       "count", "states")                                                                                               \
+    X(CT_FINDING_LONG_SEQUENCE, "long_sequence", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
+      "{subjects} becomes one sequence of some {states:.0f} states: its import takes about {megabytes:.0f} MB of "     \
+      "memory, and learning from it more. Lines \"split:\" and \"segment: {seconds:.0f}\" in the recipe divide it.",   \
+      "states", "megabytes", "seconds")                                                                                \
     X(CT_FINDING_POINTS_LEFT_OUT, "points_left_out", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                  \
       "{count:.0f} unknown points are left out of sequences that have too few measurements of them.", "count")         \
     X(CT_FINDING_STATES_UNDETERMINED, "states_undetermined", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                         \

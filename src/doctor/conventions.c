@@ -169,7 +169,9 @@ static void turns_of(const tallies *from, const tallies *to, double value[2])
     }
 }
 
-static ct_status report(ct__exam *e, const char *subject, int bits, const tallies *from, const tallies *to, ct_err *err)
+/* picture (may be NULL): of rotations as they were. */
+static ct_status report(ct__exam *e, const char *subject, int bits, const tallies *from, const tallies *to,
+                        ct__picture *picture, ct_err *err)
 {
     double value[2];
     turns_of(from, to, value);
@@ -178,6 +180,9 @@ static ct_status report(ct__exam *e, const char *subject, int bits, const tallie
         CT_TRY(ct__report(e, NULL, -1, bit == QUATERNION ? CT_FINDING_QUATERNION_ORDER : CT_FINDING_CAMERA_AXES, 2,
                           value, err));
         CT_TRY(ct_findings_add_subject(&e->out->findings, CT_SUBJECT_MODEL, -1, 0, subject, err));
+        if (!picture) continue;
+        ct__picture_level(picture, value[1]);
+        CT_TRY(ct__picture_report(e, picture, "time (s)", "error of rotations as they are read (rad)", err));
     }
     return CT_OK;
 }
@@ -283,7 +288,7 @@ static ct_status try_pose(search *s, const char *name, const char *model, const 
         if (better) bits = b;
     }
     if (!bits) return CT_OK;
-    CT_TRY(report(&s->e, model ? model : "truth", bits, &s->now, &s->best, err));
+    CT_TRY(report(&s->e, model ? model : "truth", bits, &s->now, &s->best, NULL, err));
     return take_best(s, err);
 }
 
@@ -374,6 +379,30 @@ static void restore_poses(ct__exam *e, int bits)
     for (int k = 0; (bits & QUATERNION) && k < 3; k++) (void)change_poses(e, QUATERNION);
 }
 
+/* Lengths of the rotations in the residuals of the sensor whose rotations gain most. */
+static ct_status draw_turns(const ct__exam *e, const tallies *from, const tallies *to, ct__picture *p, ct_err *err)
+{
+    const ct__sensor *best = NULL;
+    double            most = 0, r[CT_ROWS_MAX];
+    for (int32_t i = 0; i < e->sensors; i++)
+        for (int k = 0; k < from->count; k++) {
+            const tally *a = &from->sensor[k], *b = look_up(to, a);
+            if (strcmp(a->name, e->sensor[i].name) || a->loops != e->sensor[i].loops || !b || !(b->turn > 0)) continue;
+            if (a->turn / b->turn > most) most = a->turn / b->turn, best = &e->sensor[i];
+        }
+    for (int32_t k = 0; best && k < best->samples; k++) {
+        const ct__sample *q = &best->sample[k];
+        double            square = 0;
+        ct__fault         none;
+        ct__fault_none(best, &none);
+        if (!ct__sample_row(e, best, q, &none, r, NULL, NULL)) continue;
+        for (int i = 0; i < best->rows; i++)
+            if (ct__row_turns(best, i)) square += r[i] * r[i];
+        CT_TRY(ct__picture_add(p, q->t - e->sequence[q->sequence].t0, sqrt(square), err));
+    }
+    return CT_OK;
+}
+
 ct_status ct__change_conventions(ct__exam *e, ct_err *err)
 {
     tallies  *t = ct__zalloc(3, sizeof *t); /* now, trial, best */
@@ -388,8 +417,11 @@ ct_status ct__change_conventions(ct__exam *e, ct_err *err)
         restore_poses(e, b);
     }
     if (status == CT_OK && bits) {
+        ct__picture picture = {0};
+        status = draw_turns(e, &t[0], &t[2], &picture, err);
         (void)change_poses(e, bits);
-        status = report(e, "truth", bits, &t[0], &t[2], err);
+        if (status == CT_OK) status = report(e, "truth", bits, &t[0], &t[2], &picture, err);
+        ct__picture_free(&picture);
     }
     free(t);
     return status;

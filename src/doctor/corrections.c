@@ -2,47 +2,21 @@
  *
  *     measured row i  =  unit scale_i true_axis(i) + bias_i
  *
- * is mended by axes, then a scale of 1 / (unit scale_i), then a bias of bias_i / scale_i that is subtracted. A frame is
- * that of the truth if every sensor that is tied to the world sees it, else of the sensor. */
+ * is mended by axes, then a scale of 1 / (unit scale_i), then a bias of bias_i / scale_i that is subtracted. Frames are
+ * in frames.c. */
 #include "doctor/doctor.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define SLIGHT 0.1 /* sigmas: what a fault must do to be found */
-
-/* The frame about the origin: F = C E C^-1. */
-static ct_se3 frame_of(const ct__sensor *s, const ct__fault *f)
-{
-    const ct_se3 C = {s->centre[0], s->centre[1], s->centre[2], 0, 0, 0, 1};
-    ct_se3       E;
-    if (s->pose == CT_SE2)
-        E = (ct_se3){f->frame[0], f->frame[1], 0, 0, 0, sin(0.5 * atan2(f->frame[3], f->frame[2])),
-                     cos(0.5 * atan2(f->frame[3], f->frame[2]))};
-    else memcpy(&E, f->frame, sizeof E);
-    return ct_se3_compose(ct_se3_compose(C, E, NULL, NULL), ct_se3_inverse(C, NULL), NULL, NULL);
-}
-
-/* As a recipe writes a pose: x y yaw, or x y z and a quaternion. Returns how many numbers. */
-static int pose_fields(ct_kind kind, ct_se3 T, double *value)
-{
-    if (kind == CT_SE2) {
-        value[0] = T.x, value[1] = T.y, value[2] = 2 * atan2(T.qz, T.qw);
-        value[2] = remainder(value[2], 6.283185307179586) + 0.0; /* no -0 */
-        return 3;
-    }
-    memcpy(value, &T, sizeof T);
-    return 7;
-}
-
-static int uses(const ct__sensor *s, ct__fault_kind kind)
+int ct__uses(const ct__sensor *s, ct__fault_kind kind)
 {
     for (int j = 0; s->fit && j < s->params; j++)
         if (s->fit->use[j] && s->param[j].kind == kind) return 1;
     return 0;
 }
 
-static double error_of(const ct__sensor *s, ct__fault_kind kind)
+double ct__error_of(const ct__sensor *s, ct__fault_kind kind)
 {
     double error = 0;
     for (int j = 0; s->fit && j < s->params; j++)
@@ -53,7 +27,7 @@ static double error_of(const ct__sensor *s, ct__fault_kind kind)
 static ct_status correct_mount(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err)
 {
     const ct_kind kind = s->offset >= 0 ? s->mount : s->pose;
-    const double  error = error_of(s, CT__FAULT_MOUNT);
+    const double  error = ct__error_of(s, CT__FAULT_MOUNT);
     double        value[CT_CORRECTION_VALUES] = {0}, identity[CT_SIZE_MAX], x[CT_SIZE_MAX];
     if (!ct__is_pose(kind))
         return ct__report_correction(e, s, recording, CT_CORRECT_MOUNT, ct_kind_dim(kind), f->mount, error, err);
@@ -66,7 +40,7 @@ static ct_status correct_mount(ct__exam *e, const ct__sensor *s, const ct__fault
 static ct_status correct_rows(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err)
 {
     double scale[CT_ROWS_MAX], bias[CT_ROWS_MAX], axes[CT_ROWS_MAX];
-    int    scaled = uses(s, CT__FAULT_SCALE), permuted = 0;
+    int    scaled = ct__uses(s, CT__FAULT_SCALE), permuted = 0;
     for (int i = 0; i < s->rows; i++) {
         scale[i] = 1 / (f->unit[i] * f->scale[i]);
         bias[i] = f->bias[i] / f->scale[i];
@@ -76,115 +50,21 @@ static ct_status correct_rows(ct__exam *e, const ct__sensor *s, const ct__fault 
     }
     if (permuted) CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_AXES, s->rows, axes, 0, err));
     if (scaled)
-        CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_SCALE, s->rows, scale, error_of(s, CT__FAULT_SCALE),
-                                     err));
-    if (!uses(s, CT__FAULT_BIAS)) return CT_OK;
-    return ct__report_correction(e, s, recording, CT_CORRECT_BIAS, s->rows, bias, error_of(s, CT__FAULT_BIAS), err);
+        CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_SCALE, s->rows, scale,
+                                     ct__error_of(s, CT__FAULT_SCALE), err));
+    if (!ct__uses(s, CT__FAULT_BIAS)) return CT_OK;
+    return ct__report_correction(e, s, recording, CT_CORRECT_BIAS, s->rows, bias, ct__error_of(s, CT__FAULT_BIAS), err);
 }
 
 ct_status ct__correct_sensor(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err)
 {
-    const double delay = error_of(s, CT__FAULT_DELAY), drift = error_of(s, CT__FAULT_DRIFT);
-    if (uses(s, CT__FAULT_DELAY))
+    const double delay = ct__error_of(s, CT__FAULT_DELAY), drift = ct__error_of(s, CT__FAULT_DRIFT);
+    if (ct__uses(s, CT__FAULT_DELAY))
         CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_DELAY, 1, &f->delay, delay, err));
-    if (uses(s, CT__FAULT_DRIFT))
+    if (ct__uses(s, CT__FAULT_DRIFT))
         CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_DRIFT, 1, &f->drift, drift, err));
     CT_TRY(correct_rows(e, s, f, recording, err));
-    return uses(s, CT__FAULT_MOUNT) ? correct_mount(e, s, f, recording, err) : CT_OK;
-}
-
-/* ---- Frames ----------------------------------------------------------------------------------- */
-
-static int can_show_frame(const ct__sensor *s)
-{
-    for (int j = 0; s->fit && s->fit->e && j < s->params; j++)
-        if (s->param[j].kind == CT__FAULT_FRAME) return 1;
-    return 0;
-}
-
-/* What coordinates of the frame that are not in use may be: they have an effect of less than SLIGHT sigmas. */
-static double unseen(const ct__sensor *s)
-{
-    double most = 0;
-    for (int j = 0; j < s->params; j++)
-        if (s->param[j].kind == CT__FAULT_FRAME && !s->fit->use[j] && s->fit->unit_effect[j] > 0)
-            most = fmax(most, SLIGHT / s->fit->unit_effect[j]);
-    return most;
-}
-
-/* How far its frame may be off. */
-static double doubt(const ct__sensor *s) { return error_of(s, CT__FAULT_FRAME) + unseen(s); }
-
-/* Distance between two frames where they turn, in standard errors. */
-static double disagreement(const ct__sensor *a, const ct__sensor *b)
-{
-    double       most = 0;
-    const ct_se3 A = frame_of(a, &a->fault), B = frame_of(b, &b->fault);
-    const double ea = error_of(a, CT__FAULT_FRAME), eb = error_of(b, CT__FAULT_FRAME);
-    const double slack = unseen(a) + unseen(b);
-    double       p[3], q[3];
-    ct_se3_act(A, a->centre, p, NULL, NULL);
-    ct_se3_act(B, a->centre, q, NULL, NULL);
-    for (int i = 0; i < 3; i++) most = fmax(most, (fabs(p[i] - q[i]) - slack) / hypot(ea, eb));
-    return most;
-}
-
-static void drop_correction(ct_diagnosis *d, ct_correction_kind kind, const char *sensor)
-{
-    int32_t n = 0;
-    for (int32_t k = 0; k < d->corrections; k++) {
-        if (d->correction[k].kind == kind && !strcmp(d->correction[k].sensor, sensor)) continue;
-        d->correction_error[n] = d->correction_error[k];
-        d->correction[n++] = d->correction[k];
-    }
-    d->corrections = n;
-}
-
-/* A truth that is turned by an angle gives every heading a bias of that size: it is not one of the sensor. */
-static void explain_headings(ct__exam *e, const ct__sensor *by)
-{
-    const ct_se3 F = frame_of(by, &by->fault);
-    const double angle = fabs(remainder(2 * atan2(F.qz, F.qw), 6.283185307179586));
-    const double error = error_of(by, CT__FAULT_FRAME);
-    for (int32_t i = 0; i < e->sensors; i++) {
-        ct__sensor *s = &e->sensor[i];
-        const int   heading = s->ops->arity == 1 && s->tied && s->rows == 1 && ct__row_turns(s, 0);
-        const double room = CT__FRAMES_AGREE * hypot(error, error_of(s, CT__FAULT_BIAS));
-        if (!heading || !uses(s, CT__FAULT_BIAS) || fabs(fabs(s->fault.bias[0]) - angle) > room) continue;
-        for (int32_t k = e->out->findings.count - 1; k >= 0; k--) {
-            const ct_finding *f = &e->out->findings.item[k];
-            const size_t      n = strlen(s->name);
-            if (f->code == CT_FINDING_SENSOR_BIAS && f->subjects && !strncmp(f->subject[0].name, s->name, n) &&
-                (!f->subject[0].name[n] || f->subject[0].name[n] == '.'))
-                ct__remove_finding(e->out, k);
-        }
-        drop_correction(e->out, CT_CORRECT_BIAS, s->name);
-    }
-}
-
-ct_status ct__correct_frames(ct__exam *e, ct_err *err)
-{
-    const ct__sensor *first = NULL;
-    int               all = 1;
-    double            value[CT_CORRECTION_VALUES];
-    for (int32_t i = 0; i < e->sensors; i++) {
-        const ct__sensor *s = &e->sensor[i];
-        if (!can_show_frame(s)) continue;
-        if (!uses(s, CT__FAULT_FRAME) || (first && disagreement(first, s) > CT__FRAMES_AGREE)) all = 0;
-        if (uses(s, CT__FAULT_FRAME) && (!first || doubt(s) < doubt(first))) first = s;
-    }
-    if (first && all) {
-        explain_headings(e, first);
-        const int n = pose_fields(first->pose, ct_se3_inverse(frame_of(first, &first->fault), NULL), value);
-        return ct__report_correction(e, NULL, -1, CT_CORRECT_FRAME, n, value, error_of(first, CT__FAULT_FRAME), err);
-    }
-    for (int32_t i = 0; i < e->sensors; i++) {
-        const ct__sensor *s = &e->sensor[i];
-        if (!uses(s, CT__FAULT_FRAME)) continue;
-        const int n = pose_fields(s->pose, frame_of(s, &s->fault), value);
-        CT_TRY(ct__report_correction(e, s, -1, CT_CORRECT_FRAME, n, value, error_of(s, CT__FAULT_FRAME), err));
-    }
-    return CT_OK;
+    return ct__uses(s, CT__FAULT_MOUNT) ? correct_mount(e, s, f, recording, err) : CT_OK;
 }
 
 /* ---- Common delay ------------------------------------------------------------------------------ */

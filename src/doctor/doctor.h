@@ -20,6 +20,7 @@
  *   influence.c                          what does not matter, what nothing determines
  *   trial.c       faults that are applied exactly
  *   corrections.c faults as corrections of a recipe
+ *   frames.c      the frame of the truth, jointly from all sensors that see the world
  *   report.c      findings, evidence
  *   evidence.c    pictures of faults
  *   compose.c     corrections after those that a recipe has
@@ -140,6 +141,7 @@ typedef struct {
     ct__sensor        *sensor;
     int64_t            tests;
     double             alpha; /* of one test */
+    double             frame_moved; /* the common frame of all sensors, in its standard errors; 0: there is none */
     const struct ct__forced *forced; /* faults that are fitted in any case */
     int32_t            forceds;
     const struct ct__forced *excluded; /* faults that are not looked for */
@@ -246,6 +248,7 @@ typedef struct ct__fit {
     uint8_t use[CT__PARAMS_MAX];
     double  phi[CT__PARAMS_MAX], error[CT__PARAMS_MAX];
     double  covariance[CT__PARAMS_MAX * CT__PARAMS_MAX];
+    double  information[CT__PARAMS_MAX * CT__PARAMS_MAX]; /* of ct__regress; 0 in directions without any */
     double  scale[CT__GROUPS_MAX][CT_ROWS_MAX]; /* robust sigma of e, of each group of samples           */
     double  sigma[CT__MODELS_MAX][CT_ROWS_MAX]; /* of each noise model: faults.c                         */
     double  degrees;                            /* of Student's distribution that errors follow          */
@@ -325,11 +328,15 @@ ct_status ct__find_truth_turned(ct__exam *e, int *turned, ct_err *err);
 /* repeated.c: a sensor that gives its last value again; its samples are then without those. */
 ct_status ct__drop_repeated(ct__exam *e, ct__sensor *s, ct_err *err);
 
-/* corrections.c: of a sensor's faults, without its frame; of frames, when all sensors are examined; which belong to
- * which finding. */
-#define CT__FRAMES_AGREE 5.0 /* standard errors by which frames of two sensors differ at most */
+/* corrections.c: of a sensor's faults, without its frame; which belong to which finding. Is a kind of fault in use, and
+ * the largest standard error of its parameters. */
+int       ct__uses(const ct__sensor *s, ct__fault_kind kind);
+double    ct__error_of(const ct__sensor *s, ct__fault_kind kind);
 ct_status ct__correct_sensor(ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t recording, ct_err *err);
+/* frames.c: of frames, when all sensors are examined. */
 ct_status ct__correct_frames(ct__exam *e, ct_err *err);
+/* faults.c: *f, *fit <- the sensor's faults with all coordinates of its frame among them. The caller frees the fit. */
+ct_status ct__fit_frame(ct__exam *e, ct__sensor *s, ct__fault *f, ct__fit *fit, ct_err *err);
 /* A delay that all sensors have is that of the truth. */
 ct_status ct__find_common_delay(ct__exam *e, ct_err *err);
 void      ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe); /* recipe may be NULL */
@@ -345,6 +352,25 @@ void ct__remove_finding(ct_diagnosis *d, int32_t i);
 /* Evidence of the last finding. Copies; thins evenly to at most 1000 points. */
 ct_status ct__report_evidence(ct__exam *e, const char *x_label, const char *y_label, int64_t points, const double *x,
                               const double *y, int lines, const double *line_x, const double *line_y, ct_err *err);
+
+/* A picture as it grows, and the line in it. ct__picture_report makes it the evidence of the last finding; either way
+ * ct__picture_free. Without points there is no picture. */
+typedef struct {
+    double *x, *y;
+    int64_t count, x_capacity, y_capacity;
+    double  line_x[2], line_y[2];
+} ct__picture;
+
+ct_status ct__picture_add(ct__picture *p, double x, double y, ct_err *err);
+/* The line at one height, over all points. */
+void      ct__picture_level(ct__picture *p, double y);
+/* The line y = slope x, over all points. */
+void      ct__picture_slope(ct__picture *p, double slope);
+ct_status ct__picture_report(ct__exam *e, const ct__picture *p, const char *x_label, const char *y_label, ct_err *err);
+void      ct__picture_free(ct__picture *p);
+/* "time (s)" of a sequence whose poses have stamps; and the time of a pose from its first on. */
+const char *ct__time_label(const ct__exam_sequence *s);
+double      ct__time_of(const ct__exam_sequence *s, int32_t variable);
 
 /* evidence.c: the picture of parameter j, whose size is phi, of the last finding; from: per sample of g its index among
  * those of the sensor. */

@@ -305,3 +305,17 @@ ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
     ct__table_free(&t);
     return status;
 }
+
+ct_status ct__fit_frame(ct__exam *e, ct__sensor *s, ct__fault *f, ct__fit *fit, ct_err *err)
+{
+    ct__table t = {.e = e, .s = s, .recording = -1};
+    *f = s->fault;
+    *fit = (ct__fit){0};
+    CT_TRY(ct__table_new(&t, err));
+    memcpy(fit->use, s->fit->use, sizeof fit->use);
+    for (int j = 0; j < s->params; j++)
+        if (s->param[j].kind == CT__FAULT_FRAME && ct__table_open(s, j)) fit->use[j] = 1;
+    const ct_status status = ct__table_settle(&t, 0, fit, f, err);
+    ct__table_free(&t);
+    return status;
+}

@@ -204,7 +204,7 @@ static int is_forced(rounds *r, const ct__sensor *s, int j)
 /* Remembers the faults in use, and how far they moved. */
 static ct_status remember(rounds *r, const ct__exam *e, ct_err *err)
 {
-    double frame = INFINITY; /* one frame of the truth cannot please several sensors: the best of them */
+    double frame = INFINITY; /* of sensors with frames of their own, the best: not all can be corrected */
     int    framed = 0;
     r->moved = ct_findings_find(&e->out->findings, CT_FINDING_TRUTH_TURNED) >= 0 ? INFINITY : 0;
     for (int32_t i = 0; i < e->sensors; i++) {
@@ -229,7 +229,7 @@ static ct_status remember(rounds *r, const ct__exam *e, ct_err *err)
         }
         if (mine >= 0) frame = fmin(frame, mine), framed = 1;
     }
-    if (framed) r->moved = fmax(r->moved, frame);
+    if (framed) r->moved = fmax(r->moved, e->frame_moved > 0 ? e->frame_moved : frame);
     return CT_OK;
 }
 

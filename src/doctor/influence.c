@@ -71,19 +71,23 @@ static ct_status linearise(scene *t, const ct_noise *noise, ct_err *err)
 typedef struct {
     int64_t poses, loose;
     int32_t sequences, first, variable;
+    ct__picture picture; /* undetermined poses: time, number of the sequence */
 } counts;
 
-static void count_loose(const scene *t, counts *c)
+static ct_status count_loose(const scene *t, counts *c, ct_err *err)
 {
+    const ct__exam_sequence *s = &t->e->sequence[t->index];
     int32_t loose = 0;
     c->poses += t->count;
     for (int32_t k = 0; t->singular && k < t->count; k++) {
         if (!ct_solver_undetermined(t->solver, t->var[k])) continue;
         if (!c->loose && !loose) c->first = t->index;
         loose++;
+        CT_TRY(ct__picture_add(&c->picture, ct__time_of(s, t->var[k]), t->index + 1, err));
     }
     c->loose += loose;
     c->sequences += loose > 0;
+    return CT_OK;
 }
 
 /* ---- Sensors ----------------------------------------------------------------------------------- */
@@ -135,7 +139,7 @@ static ct_status take_variances(scene *t, double *out, ct_err *err)
 
 /* *most <- the largest part of a variance that the sensor takes away. */
 static ct_status without_sensor(scene *t, const ct__sensor *s, const ct_noise *noise, double *after, double *most,
-                                ct_err *err)
+                                ct__picture *picture, ct_err *err)
 {
     ct_noise *other = NULL;
     CT_TRY(ct_noise_copy(noise, &other, err));
@@ -146,8 +150,15 @@ static ct_status without_sensor(scene *t, const ct__sensor *s, const ct_noise *n
     if (status == CT_OK && t->singular) *most = 1;
     else if (status == CT_OK) {
         status = take_variances(t, after, err);
-        for (int64_t i = 0; status == CT_OK && i < (int64_t)t->count * CT_DIM_MAX; i++)
-            if (after[i] > 0) *most = fmax(*most, 1 - t->before[i] / after[i]);
+        for (int32_t k = 0; status == CT_OK && k < t->count; k++) {
+            double part = 0; /* of the variances of this pose, the largest */
+            for (int i = 0; i < CT_DIM_MAX; i++)
+                if (after[k * CT_DIM_MAX + i] > 0)
+                    part = fmax(part, 1 - t->before[k * CT_DIM_MAX + i] / after[k * CT_DIM_MAX + i]);
+            *most = fmax(*most, part);
+            status = ct__picture_add(picture, ct__time_of(&t->e->sequence[t->index], t->var[k]),
+                                     100 * (1 / sqrt(1 - part) - 1), err);
+        }
     }
     ct_noise_free(other);
     return status;
@@ -161,7 +172,8 @@ static int has_samples(const ct__sensor *s, int32_t sequence)
 }
 
 /* most, seen: per sensor. */
-static ct_status weigh_sensors(scene *t, const ct_noise *noise, double *most, int *seen, ct_err *err)
+static ct_status weigh_sensors(scene *t, const ct_noise *noise, double *most, int *seen, ct__picture *picture,
+                               ct_err *err)
 {
     const ct__exam *e = t->e;
     int             wanted = 0;
@@ -176,7 +188,7 @@ static ct_status weigh_sensors(scene *t, const ct_noise *noise, double *most, in
     ct_status status = after ? CT_OK : ct__no_memory(err, "variables", t->count);
     for (int32_t i = 0; status == CT_OK && i < e->sensors; i++) {
         if (!(most[i] < LITTLE) || seen[i] >= SEQUENCES || !has_samples(&e->sensor[i], t->index)) continue;
-        status = without_sensor(t, &e->sensor[i], noise, after, &most[i], err);
+        status = without_sensor(t, &e->sensor[i], noise, after, &most[i], &picture[i], err);
         seen[i]++;
     }
     free(after);
@@ -185,16 +197,29 @@ static ct_status weigh_sensors(scene *t, const ct_noise *noise, double *most, in
 
 /* ---- All ---------------------------------------------------------------------------------------- */
 
-static ct_status report_loose(ct__exam *e, const counts *c, ct_err *err)
+static ct_status report_loose(ct__exam *e, counts *c, ct_err *err)
 {
-    const double value[] = {(double)c->loose, (double)c->poses};
+    const ct__exam_sequence *s = &e->sequence[c->first];
+    const double             value[] = {(double)c->loose, (double)c->poses};
     if (!c->loose) return CT_OK;
     CT_TRY(ct__report(e, NULL, -1, CT_FINDING_STATES_UNDETERMINED, 2, value, err));
-    return ct_findings_add_subject(&e->out->findings, CT_SUBJECT_SEQUENCE, e->sequence[c->first].index, 0,
-                                   ct_sequence_label(e->sequence[c->first].seq), err);
+    const char *label = ct_sequence_label(s->seq);
+    CT_TRY(ct_findings_add_subject(&e->out->findings, CT_SUBJECT_SEQUENCE, s->index, 0, label, err));
+    ct__picture_level(&c->picture, c->first + 1);
+    return ct__picture_report(e, &c->picture, ct__time_label(s), "number of the sequence", err);
 }
 
-static ct_status weigh_all(ct__exam *e, ct_noise *noise, double *most, int *seen, ct_err *err)
+/* The picture of a sensor that does not matter. */
+static ct_status report_without(ct__exam *e, const ct__sensor *s, double most, ct__picture *picture, ct_err *err)
+{
+    const double value = 100 * (1 / sqrt(1 - most) - 1); /* of sigma */
+    CT_TRY(ct__report(e, s, -1, CT_FINDING_SENSOR_WITHOUT_INFLUENCE, 1, &value, err));
+    ct__picture_level(picture, 100 * (1 / sqrt(1 - LITTLE) - 1));
+    return ct__picture_report(e, picture, s->timed ? "time (s)" : "number of the pose",
+                              "growth of its sigma without the sensor (%)", err);
+}
+
+static ct_status weigh_all(ct__exam *e, ct_noise *noise, double *most, int *seen, ct__picture *picture, ct_err *err)
 {
     counts    c = {0};
     ct_status status = use_residuals(e, noise, err);
@@ -203,16 +228,14 @@ static ct_status weigh_all(ct__exam *e, ct_noise *noise, double *most, int *seen
         if (e->sequence[i].seq->graph->variables > UNKNOWNS) continue;
         status = open_scene(e, i, &t, err);
         if (status == CT_OK) status = linearise(&t, e->dataset->noise, err);
-        if (status == CT_OK) count_loose(&t, &c);
-        if (status == CT_OK && !t.singular) status = weigh_sensors(&t, noise, most, seen, err);
+        if (status == CT_OK) status = count_loose(&t, &c, err);
+        if (status == CT_OK && !t.singular) status = weigh_sensors(&t, noise, most, seen, picture, err);
         close_scene(&t);
     }
     if (status == CT_OK) status = report_loose(e, &c, err);
-    for (int32_t i = 0; status == CT_OK && !c.loose && i < e->sensors; i++) {
-        const double value = 100 * (1 / sqrt(1 - most[i]) - 1); /* of sigma */
-        if (!seen[i] || !(most[i] < LITTLE)) continue;
-        status = ct__report(e, &e->sensor[i], -1, CT_FINDING_SENSOR_WITHOUT_INFLUENCE, 1, &value, err);
-    }
+    for (int32_t i = 0; status == CT_OK && !c.loose && i < e->sensors; i++)
+        if (seen[i] && most[i] < LITTLE) status = report_without(e, &e->sensor[i], most[i], &picture[i], err);
+    ct__picture_free(&c.picture);
     return status;
 }
 
@@ -221,9 +244,12 @@ ct_status ct__test_influence(ct__exam *e, ct_err *err)
     ct_noise *noise = NULL;
     double   *most = ct__zalloc(CT_MAX(1, e->sensors), sizeof *most);
     int      *seen = ct__zalloc(CT_MAX(1, e->sensors), sizeof *seen);
-    ct_status status = most && seen ? ct_noise_copy(e->dataset->noise, &noise, err)
+    ct__picture *picture = ct__zalloc(CT_MAX(1, e->sensors), sizeof *picture);
+    ct_status status = most && seen && picture ? ct_noise_copy(e->dataset->noise, &noise, err)
                                     : ct__no_memory(err, "sensors", e->sensors);
-    if (status == CT_OK) status = weigh_all(e, noise, most, seen, err);
+    if (status == CT_OK) status = weigh_all(e, noise, most, seen, picture, err);
+    for (int32_t i = 0; picture && i < e->sensors; i++) ct__picture_free(&picture[i]);
+    free(picture);
     ct_noise_free(noise);
     free(most);
     free(seen);

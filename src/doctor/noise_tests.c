@@ -213,23 +213,59 @@ static ct_status test_rows(ct__exam *e, ct__sensor *s, const ct__place *p, ct_er
 
 /* ---- Two populations -------------------------------------------------------------------------- */
 
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Sizes of the errors of a row, in order. */
+static double *sort_errors(const ct__sensor *s, int row)
+{
+    double *e = ct__zalloc(CT_MAX(1, s->samples), sizeof *e);
+    for (int32_t k = 0; e && k < s->samples; k++) e[k] = fabs(s->fit->e[(int64_t)k * s->rows + row]);
+    if (e) qsort(e, (size_t)s->samples, sizeof *e, compare_doubles);
+    return e;
+}
+
+/* Quantiles of one population over those of the other. */
+static ct_status show_populations(ct__exam *e, const ct__sensor *s, const ct__sensor *loops, int row, double ratio,
+                                  ct_err *err)
+{
+    ct__picture p = {0};
+    double     *a = sort_errors(s, row), *b = sort_errors(loops, row);
+    ct_status   status = a && b ? CT_OK : ct__no_memory(err, "samples", s->samples);
+    for (int32_t k = 0; status == CT_OK && k < loops->samples; k++)
+        status = ct__picture_add(&p, a[(int64_t)k * s->samples / loops->samples], b[k], err);
+    ct__picture_slope(&p, ratio);
+    if (status == CT_OK)
+        status = ct__picture_report(e, &p, "errors of odometry, in order", "errors of the others, in order", err);
+    ct__picture_free(&p);
+    free(a);
+    free(b);
+    return status;
+}
+
 /* Sigmas of relative poses of one model, of neighbours and of others. The logarithm of a robust sigma of N samples has
  * the standard error 1.17 / sqrt(N), 1.65 times that of a standard deviation. */
 static ct_status test_populations(ct__exam *e, const ct__sensor *s, ct_err *err)
 {
     const ct__sensor *loops = NULL;
     double            most = 0;
+    int               row = 0;
     for (int32_t i = 0; i < e->sensors; i++)
         if (e->sensor[i].loops && e->sensor[i].fit && !strcmp(e->sensor[i].name, s->name)) loops = &e->sensor[i];
     if (!loops || loops->samples < LOOPS) return CT_OK;
     for (int i = 0; i < s->rows; i++) {
         const double ratio = log(loops->fit->sigma[0][i] / s->fit->sigma[0][i]);
         const double error = 1.17 * sqrt(1.0 / s->samples + 1.0 / loops->samples);
-        if (erfc(fabs(ratio) / error / sqrt(2)) < e->alpha && fabs(ratio) > fabs(most)) most = ratio;
+        if (erfc(fabs(ratio) / error / sqrt(2)) < e->alpha && fabs(ratio) > fabs(most))
+            most = ratio, row = i;
     }
     if (fabs(most) < log(RATIO)) return CT_OK;
     const double all = (double)(s->all + loops->all), value[] = {exp(most), 100 * (double)loops->all / all};
-    return ct__report(e, s, -1, CT_FINDING_TWO_POPULATIONS, 2, value, err);
+    CT_TRY(ct__report(e, s, -1, CT_FINDING_TWO_POPULATIONS, 2, value, err));
+    return show_populations(e, s, loops, row, exp(most), err);
 }
 
 ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err)

@@ -392,6 +392,37 @@ static void find_errors(work *w)
     }
 }
 
+/* The information of the parameters in use, A B^-1 A kappa^2: the inverse of the covariance where there is one, and
+ * nothing in directions that the samples do not determine. Scaled to a unit diagonal of A. */
+static void find_information(work *w)
+{
+    ct__fit  *fit = w->fit;
+    int       list[CT__PARAMS_MAX];
+    double    d[CT__PARAMS_MAX], M[CT__PARAMS_MAX * CT__PARAMS_MAX], T[CT__PARAMS_MAX * CT__PARAMS_MAX];
+    const int n = list_used(fit, -1, list), p = w->g->params;
+    memset(fit->information, 0, sizeof fit->information);
+    for (int i = 0; i < n; i++) {
+        d[i] = sqrt(w->A[list[i] * p + list[i]]);
+        if (!(d[i] > 0)) return;
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            M[i * n + j] = w->B[list[i] * p + list[j]] / (d[i] * d[j]) + (i == j ? RIDGE : 0);
+    if (!ct__invert(n, M)) return;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            T[i * n + j] = 0;
+            for (int k = 0; k < n; k++)
+                T[i * n + j] += w->A[list[i] * p + list[k]] / (d[i] * d[k]) * M[k * n + j];
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++) sum += T[i * n + k] * w->A[list[k] * p + list[j]] / (d[k] * d[j]);
+            fit->information[list[i] * p + list[j]] = sum * d[i] * d[j] * w->kappa * w->kappa;
+        }
+}
+
 static double count_weights(const work *w)
 {
     double count = 0;
@@ -466,6 +497,7 @@ ct_status ct__regress(const ct__regression *g, ct__fit *fit, ct_err *err)
     if (status == CT_OK) reweight(&w, 0);
     if (status == CT_OK) status = find_meat(&w, err);
     if (status == CT_OK) find_errors(&w);
+    if (status == CT_OK) find_information(&w);
     if (status == CT_OK) find_unit_effects(&w);
     free(w.room);
     return status;

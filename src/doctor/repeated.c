@@ -7,6 +7,7 @@
 #include "doctor/doctor.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define LEAST      5
 #define SHARE      0.02 /* of the measurements                                             */
@@ -139,6 +140,50 @@ static void drop(ct__sensor *s, const work *t)
     s->samples = n;
 }
 
+/* Time since the measurement before of the same target: 0 where a record is there twice. */
+static ct_status show_twice(ct__exam *e, const ct__sensor *s, const work *t, ct_err *err)
+{
+    ct__picture p = {0};
+    ct_status   status = CT_OK;
+    for (int32_t k = 0; status == CT_OK && k < s->samples; k++)
+        if (t->before[k] >= 0)
+            status = ct__picture_add(&p, s->sample[k].t - e->sequence[s->sample[k].sequence].t0,
+                                     s->sample[k].t - s->sample[t->before[k]].t, err);
+    ct__picture_level(&p, 0);
+    if (status == CT_OK)
+        status = ct__picture_report(e, &p, s->timed ? "time (s)" : "number of the pose",
+                                    "since the measurement before", err);
+    ct__picture_free(&p);
+    return status;
+}
+
+/* Changes of the measured value over those of the true one, of the row that changes most, in sigmas. */
+static ct_status show_repeated(ct__exam *e, const ct__sensor *s, const work *t, ct_err *err)
+{
+    ct__picture p = {0};
+    double      most = -1;
+    int         row = 0;
+    for (int i = 0; i < s->rows; i++) {
+        double        sum = 0;
+        const double *w = t->w + (int64_t)i * s->samples;
+        for (int32_t k = 0; k < s->samples; k++)
+            if (t->before[k] >= 0 && isfinite(w[k] - w[t->before[k]])) sum += fabs(w[k] - w[t->before[k]]);
+        if (t->sigma[i] > 0 && sum / t->sigma[i] > most) most = sum / t->sigma[i], row = i;
+    }
+    const double *v = t->value + (int64_t)row * s->samples, *w = t->w + (int64_t)row * s->samples;
+    ct_status     status = CT_OK;
+    for (int32_t k = 0; status == CT_OK && k < s->samples; k++)
+        if (t->before[k] >= 0) status = ct__picture_add(&p, w[k] - w[t->before[k]], v[k] - v[t->before[k]], err);
+    ct__picture_slope(&p, 1);
+    char        x_label[64], y_label[64];
+    const char *name = s->ops->coordinate[row] ? s->ops->coordinate[row] : "value";
+    snprintf(x_label, sizeof x_label, "true change of %.20s", name);
+    snprintf(y_label, sizeof y_label, "measured change of %.20s", name);
+    if (status == CT_OK) status = ct__picture_report(e, &p, x_label, y_label, err);
+    ct__picture_free(&p);
+    return status;
+}
+
 static ct_status examine(ct__exam *e, ct__sensor *s, work *t, ct_err *err)
 {
     CT_TRY(link_samples(s, t, err));
@@ -148,11 +193,13 @@ static ct_status examine(ct__exam *e, ct__sensor *s, work *t, ct_err *err)
     if (t->twice >= TWICE) {
         const double value[] = {(double)t->twice, 100.0 * (double)t->twice / s->samples};
         CT_TRY(ct__report(e, s, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err));
+        CT_TRY(show_twice(e, s, t, err));
     }
     const double share = t->pairs ? (double)t->repeated / (double)t->pairs : 0;
     if (t->repeated < LEAST || share < SHARE || share < CHANCE * chance(s, t)) return CT_OK;
     const double value = 100 * share;
     CT_TRY(ct__report(e, s, -1, CT_FINDING_MEASUREMENTS_REPEATED, 1, &value, err));
+    CT_TRY(show_repeated(e, s, t, err));
     drop(s, t);
     return CT_OK;
 }

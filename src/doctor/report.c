@@ -113,3 +113,53 @@ void ct__remove_finding(ct_diagnosis *d, int32_t i)
     }
     d->evidences = n;
 }
+
+/* ---- Pictures ---------------------------------------------------------------------------------- */
+
+ct_status ct__picture_add(ct__picture *p, double x, double y, ct_err *err)
+{
+    if (!isfinite(x) || !isfinite(y)) return CT_OK;
+    CT_TRY(ct__grow(&p->x, &p->x_capacity, p->count + 1, sizeof *p->x, "points", err));
+    CT_TRY(ct__grow(&p->y, &p->y_capacity, p->count + 1, sizeof *p->y, "points", err));
+    p->x[p->count] = x;
+    p->y[p->count++] = y;
+    return CT_OK;
+}
+
+static void span(ct__picture *p)
+{
+    p->line_x[0] = INFINITY, p->line_x[1] = -INFINITY;
+    for (int64_t k = 0; k < p->count; k++) {
+        p->line_x[0] = fmin(p->line_x[0], p->x[k]);
+        p->line_x[1] = fmax(p->line_x[1], p->x[k]);
+    }
+}
+
+void ct__picture_level(ct__picture *p, double y)
+{
+    span(p);
+    p->line_y[0] = p->line_y[1] = y;
+}
+
+void ct__picture_slope(ct__picture *p, double slope)
+{
+    span(p);
+    for (int i = 0; i < 2; i++) p->line_y[i] = slope * p->line_x[i];
+}
+
+ct_status ct__picture_report(ct__exam *e, const ct__picture *p, const char *x_label, const char *y_label, ct_err *err)
+{
+    if (!p->count) return CT_OK;
+    return ct__report_evidence(e, x_label, y_label, p->count, p->x, p->y, 2, p->line_x, p->line_y, err);
+}
+
+void ct__picture_free(ct__picture *p)
+{
+    free(p->x);
+    free(p->y);
+    *p = (ct__picture){0};
+}
+
+const char *ct__time_label(const ct__exam_sequence *s) { return s->timed ? "time (s)" : "number of the pose"; }
+
+double ct__time_of(const ct__exam_sequence *s, int32_t variable) { return s->t[variable] - s->t0; }

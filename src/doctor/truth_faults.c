@@ -21,10 +21,11 @@ typedef struct {
     int64_t poses, missing;
     int32_t longest, sequence;
     double  seconds;
+    ct__picture picture; /* states without truth: time, number of the sequence; the line is the longest gap */
 } gaps;
 
 /* States of a body in order, from the first to the last that has a truth. */
-static void count_gaps(const ct__exam *e, int32_t i, int32_t body, gaps *out)
+static ct_status count_gaps(const ct__exam *e, int32_t i, int32_t body, gaps *out, ct_err *err)
 {
     const ct__exam_sequence *s = &e->sequence[i];
     int32_t                  last = -1;
@@ -37,27 +38,45 @@ static void count_gaps(const ct__exam *e, int32_t i, int32_t body, gaps *out)
             const int32_t missing = k - last - 1;
             const double  seconds = s->timed ? s->t[v] - s->t[s->order[last]] : NAN;
             out->poses += missing, out->missing += missing;
-            if (s->timed && isfinite(out->seconds) ? seconds > out->seconds : missing > out->longest)
+            for (int32_t m = last + 1; m < k; m++)
+                CT_TRY(ct__picture_add(&out->picture, ct__time_of(s, s->order[m]), i + 1, err));
+            if (s->timed && isfinite(out->seconds) ? seconds > out->seconds : missing > out->longest) {
                 out->longest = missing, out->seconds = seconds, out->sequence = i;
+                out->picture.line_x[0] = ct__time_of(s, s->order[last]);
+                out->picture.line_x[1] = ct__time_of(s, v);
+                out->picture.line_y[0] = out->picture.line_y[1] = i + 1;
+            }
         }
         last = k;
     }
+    return CT_OK;
+}
+
+static ct_status report_gaps(ct__exam *e, const gaps *all, double share, ct_err *err)
+{
+    const ct__exam_sequence *s = &e->sequence[all->sequence];
+    const double             value[] = {100 * share, all->longest, all->seconds};
+    CT_TRY(ct__report(e, NULL, -1, CT_FINDING_TRUTH_GAPS, 3, value, err));
+    const char *label = ct_sequence_label(s->seq);
+    CT_TRY(ct_findings_add_subject(&e->out->findings, CT_SUBJECT_SEQUENCE, s->index, 0, label, err));
+    return ct__picture_report(e, &all->picture, ct__time_label(s), "number of the sequence", err);
 }
 
 ct_status ct__find_truth_gaps(ct__exam *e, ct_err *err)
 {
-    gaps all = {0};
+    gaps      all = {0};
+    ct_status status = CT_OK;
     for (int32_t i = 0; i < e->sequences; i++) {
         const ct__exam_sequence *s = &e->sequence[i];
-        for (int32_t b = 0; s->seq->truth && b < s->bodies.count; b++)
-            if (s->first[b + 1] - s->first[b] > 1 && s->moving[s->order[s->first[b]]]) count_gaps(e, i, b, &all);
+        for (int32_t b = 0; status == CT_OK && s->seq->truth && b < s->bodies.count; b++)
+            if (s->first[b + 1] - s->first[b] > 1 && s->moving[s->order[s->first[b]]])
+                status = count_gaps(e, i, b, &all, err);
     }
     const double share = all.poses ? (double)all.missing / (double)all.poses : 0;
-    if (!all.missing || (share < GAP_SHARE && !(all.seconds > GAP_SECONDS))) return CT_OK;
-    const double value[] = {100 * share, all.longest, all.seconds};
-    CT_TRY(ct__report(e, NULL, -1, CT_FINDING_TRUTH_GAPS, 3, value, err));
-    return ct_findings_add_subject(&e->out->findings, CT_SUBJECT_SEQUENCE, e->sequence[all.sequence].index, 0,
-                                   ct_sequence_label(e->sequence[all.sequence].seq), err);
+    const int    matters = all.missing && (share >= GAP_SHARE || all.seconds > GAP_SECONDS);
+    if (status == CT_OK && matters) status = report_gaps(e, &all, share, err);
+    ct__picture_free(&all.picture);
+    return status;
 }
 
 /* Where most samples of a sensor are at the truth, the rest is left out: at the estimate residuals are smaller. */
@@ -132,6 +151,11 @@ static ct_status find_copies(ct__exam *e, ct__sensor *s, const residuals *t, ct_
         const double value[] = {residual, (rounded ? COPY_ROUNDED : COPY) * spread};
         CT_TRY(ct__report(e, s, i, CT_FINDING_TRUTH_COPIES_SENSOR, 2, value, err));
         s->copied = 1;
+        const double *w = t->w + i * t->most;
+        for (int64_t k = 0; k < t->count; k++) t->room[k] = w[k] + t->r[i * t->most + k]; /* the true value */
+        const ct__values shown = {.n = (int32_t)t->count, .stride = 1, .row = i, .column = i, .measured = w,
+                                  .predicted = t->room};
+        CT_TRY(ct__show_values(e, s, &shown, 1, err));
     }
     return CT_OK;
 }

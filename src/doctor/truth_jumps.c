@@ -17,6 +17,7 @@
 #define OFTEN      0.01 /* of the steps: that is noise                                 */
 #define LONGER     1.5  /* median durations of a step: a longer one has larger errors  */
 #define SMOOTHER   3.0  /* times: what odometry measures changes less than the truth   */
+#define SHOWN      400  /* steps before and after the first jump in the picture         */
 #define WINDOW     80   /* states before and after a jump in which sensors see it      */
 #define SEEN       0.5  /* of the jump                                                 */
 #define SEEN_ERROR 0.2  /* standard error above which sensors do not tell              */
@@ -39,6 +40,7 @@ typedef struct {
     int64_t   room_capacity;
     double    median, duration, size, seconds;
     int32_t   sequence; /* of the first jump, -1: none */
+    ct__picture picture; /* of its steps: time, size; the line is what a jump exceeds */
 } search;
 
 static int axes_of(ct_kind kind) { return kind == CT_SE2 ? 2 : 3; }
@@ -311,6 +313,37 @@ static void mend(const search *t, int32_t i, int32_t body)
 
 /* ---- All ---------------------------------------------------------------------------------------- */
 
+static ct_status draw_steps(search *t, const ct__exam_sequence *s, ct_err *err)
+{
+    t->picture.count = 0;
+    for (int64_t k = 0; k < t->count; k++)
+        CT_TRY(ct__picture_add(&t->picture, ct__time_of(s, s->order[t->step[k].place]), t->step[k].size, err));
+    return CT_OK;
+}
+
+/* The picture has what is near a time: thinned, it would lose the jump. */
+static void keep_near(search *t, double time)
+{
+    ct__picture *p = &t->picture;
+    int64_t      at = 0;
+    while (at + 1 < p->count && p->x[at] < time) at++;
+    const int64_t from = CT_MAX(0, at - SHOWN), to = CT_MIN(p->count, at + SHOWN);
+    memmove(p->x, p->x + from, (size_t)(to - from) * sizeof *p->x);
+    memmove(p->y, p->y + from, (size_t)(to - from) * sizeof *p->y);
+    p->count = to - from;
+    ct__picture_level(p, FAR * t->median);
+}
+
+static ct_status report(const search *t, ct_err *err)
+{
+    const ct__exam_sequence *s = &t->e->sequence[t->sequence];
+    ct_findings             *list = &t->e->out->findings;
+    const double             value[] = {(double)t->jumps, t->size, t->seconds};
+    CT_TRY(ct__report(t->e, NULL, -1, CT_FINDING_TRUTH_JUMPS, 3, value, err));
+    CT_TRY(ct_findings_add_subject(list, CT_SUBJECT_SEQUENCE, s->index, 0, ct_sequence_label(s->seq), err));
+    return ct__picture_report(t->e, &t->picture, ct__time_label(s), "truth less odometry, over a step (m)", err);
+}
+
 static ct_status search_body(search *t, int32_t i, int32_t body, ct_err *err)
 {
     const ct__exam_sequence *s = &t->e->sequence[i];
@@ -322,7 +355,9 @@ static ct_status search_body(search *t, int32_t i, int32_t body, ct_err *err)
     mark_jumps(t, axes_of((ct_kind)s->seq->graph->kind[v]));
     for (int64_t k = 0; k < t->count; k++) jumps += t->step[k].jump;
     if (!jumps || (double)jumps > fmax(2, OFTEN * (double)t->count)) return CT_OK;
+    if (t->sequence < 0) CT_TRY(draw_steps(t, s, err));
     ask_sensors(t, i, body);
+    if (t->sequence < 0 && t->count) keep_near(t, ct__time_of(s, s->order[t->step[0].place]));
     for (int64_t k = 0; k < t->count; k++) {
         const step *p = &t->step[k];
         if (t->sequence < 0) t->sequence = i, t->seconds = s->timed ? s->t[s->order[p->place]] - s->t[v] : NAN;
@@ -343,9 +378,7 @@ ct_status ct__mend_truth_jumps(ct__exam *e, ct_err *err)
                 status = search_body(&t, i, b, err);
     free(t.step);
     free(t.room);
-    if (status != CT_OK || !t.jumps) return status;
-    const double value[] = {(double)t.jumps, t.size, t.seconds};
-    CT_TRY(ct__report(e, NULL, -1, CT_FINDING_TRUTH_JUMPS, 3, value, err));
-    return ct_findings_add_subject(&e->out->findings, CT_SUBJECT_SEQUENCE, e->sequence[t.sequence].index, 0,
-                                   ct_sequence_label(e->sequence[t.sequence].seq), err);
+    if (status == CT_OK && t.jumps) status = report(&t, err);
+    ct__picture_free(&t.picture);
+    return status;
 }

@@ -47,7 +47,7 @@ static int32_t *list_odometry(const ct__exam_sequence *n, const ct__sensor *odom
 
 /* jitter2 += -d_m d_(m+1) per coordinate, over the sensor's measurements in one sequence. */
 static ct_status add_jitter(const ct__exam *e, const ct__sensor *s, const ct__sensor *odom, int32_t which, double *sum,
-                            int64_t *count, ct_err *err)
+                            int64_t *count, ct__picture *picture, ct_err *err)
 {
     const ct__exam_sequence *n = &e->sequence[which];
     const ct_graph          *g = n->seq->graph;
@@ -55,8 +55,8 @@ static ct_status add_jitter(const ct__exam *e, const ct__sensor *s, const ct__se
     int32_t                 *odometry = list_odometry(n, odom), last = -1;
     double                   before[3] = {0};
     int                      have = 0;
-    if (!odometry) return ct__no_memory(err, "variables", g->variables);
-    for (int32_t k = 0; k < s->samples; k++) {
+    ct_status                status = odometry ? CT_OK : ct__no_memory(err, "variables", g->variables);
+    for (int32_t k = 0; status == CT_OK && k < s->samples; k++) {
         if (s->sample[k].sequence != which) continue;
         const int32_t now = n->place[ct_graph_factor(g, s->sample[k].factor).var[0]];
         double        x[CT_SIZE_MAX], d[3];
@@ -64,13 +64,14 @@ static ct_status add_jitter(const ct__exam *e, const ct__sensor *s, const ct__se
             const int going = now - last < 200 && travel(n, odometry, last, now, x);
             for (int c = 0; c < axes && going; c++) d[c] = n->x[g->offset[n->order[now]] + c] - x[c];
             for (int c = 0; c < axes && going && have; c++) *sum -= d[c] * before[c], ++*count;
+            if (going && have) status = ct__picture_add(picture, before[0], d[0], err);
             for (int c = 0; c < axes && going; c++) before[c] = d[c];
             have = going;
         }
         last = now;
     }
     free(odometry);
-    return CT_OK;
+    return status;
 }
 
 static int is_position(const ct__sensor *s)
@@ -84,11 +85,21 @@ static ct_status find_copy(ct__exam *e, const ct__sensor *s, const ct__sensor *o
     const double own = s->fit->sigma[0][row];
     double       jitter = 0, sum = 0;
     int64_t      count = 0;
-    for (int32_t i = 0; i < e->sequences; i++) CT_TRY(add_jitter(e, s, odom, i, &sum, &count, err));
+    ct__picture  picture = {0};
+    ct_status    status = CT_OK;
+    for (int32_t i = 0; status == CT_OK && i < e->sequences; i++)
+        status = add_jitter(e, s, odom, i, &sum, &count, &picture, err);
     if (count > CT__SAMPLES_LEAST && sum > 0) jitter = sqrt(sum / (double)count);
-    if (!(jitter > COPIES * own)) return CT_OK;
-    const double value[] = {own, jitter};
-    return ct__report(e, s, -1, CT_FINDING_TRUTH_COPIES_SENSOR, 2, value, err);
+    if (status == CT_OK && jitter > COPIES * own) {
+        const double value[] = {own, jitter};
+        status = ct__report(e, s, -1, CT_FINDING_TRUTH_COPIES_SENSOR, 2, value, err);
+        ct__picture_slope(&picture, -0.5);
+        if (status == CT_OK)
+            status = ct__picture_report(e, &picture, "truth less odometry, over a step (m)", "over the next step (m)",
+                                        err);
+    }
+    ct__picture_free(&picture);
+    return status;
 }
 
 ct_status ct__find_truth_made_of(ct__exam *e, ct_err *err)

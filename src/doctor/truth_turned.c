@@ -23,6 +23,7 @@
 #define SAME      0.3   /* rad: turns of sequences that are the same */
 #define MOST      0.6   /* of the sequences have it                 */
 #define EXACT     0.1   /* rad from a half or a quarter turn        */
+#define SHOWN     300   /* states in the picture                    */
 
 /* Positions among the coordinates of a pose, and all of its rotation. */
 static unsigned positions_of(ct_kind kind) { return kind == CT_SE2 ? 3u : 56u; }
@@ -84,8 +85,10 @@ static int turn_of(const ct__exam_sequence *s, int32_t body, int32_t at, const d
     return 0;
 }
 
-/* Turns of the sequence's bodies, appended to turn; *kind: of their poses. */
-static ct_status turns_of(const ct__exam_sequence *s, ct_kind *kind, double *turn, int32_t *count, ct_err *err)
+/* Turns of the sequence's bodies, appended to turn; *kind: of their poses. path (may be NULL): the path by odometry of
+ * *body from its place *at on, for the caller to free. */
+static ct_status turns_of(const ct__exam_sequence *s, ct_kind *kind, double *turn, int32_t *count, double **path,
+                          int32_t *body, int32_t *at, ct_err *err)
 {
     const ct_graph *g = s->seq->graph;
     const int64_t   size = ct_graph_size(g);
@@ -98,14 +101,16 @@ static ct_status turns_of(const ct__exam_sequence *s, ct_kind *kind, double *tur
         if (k.ops == &ct_prior_se2 || k.ops == &ct_prior_se3) fixed[k.var[0]] = 1;
     }
     for (int32_t b = 0; status == CT_OK && b < s->bodies.count; b++) {
-        const int32_t at = find_anchor(s, fixed, b);
-        if (at < 0) continue;
-        *count += turn_of(s, b, at, x, &turn[*count]);
-        *kind = (ct_kind)g->kind[s->order[at]];
+        const int32_t first = find_anchor(s, fixed, b);
+        if (first < 0) continue;
+        *count += turn_of(s, b, first, x, &turn[*count]);
+        *kind = (ct_kind)g->kind[s->order[first]];
+        if (path) *body = b, *at = first;
         break; /* one body a sequence: others have the same truth */
     }
     free(fixed);
-    free(x);
+    if (path) *path = x;
+    else free(x);
     return status;
 }
 
@@ -137,6 +142,45 @@ static common_turn common_of(int32_t n, const double *turn)
     return t;
 }
 
+/* The picture: the beginning of the first sequence that has the turn, by the truth (points) and by odometry from the
+ * pose that the truth gives (line). */
+static ct_status draw_paths(const ct__exam_sequence *s, int32_t body, int32_t at, const double *x, ct__picture *truth,
+                            ct__picture *odometry, ct_err *err)
+{
+    const ct_graph *g = s->seq->graph;
+    for (int32_t k = at; k < s->first[body + 1] && k < at + SHOWN; k++) {
+        const int64_t v = g->offset[s->order[k]];
+        if (!is_half_known(s, s->order[k])) continue;
+        CT_TRY(ct__picture_add(truth, s->seq->truth[v], s->seq->truth[v + 1], err));
+        CT_TRY(ct__picture_add(odometry, x[v], x[v + 1], err));
+    }
+    return CT_OK;
+}
+
+static ct_status show_turn(ct__exam *e, double m, ct_err *err)
+{
+    ct__picture truth = {0}, odometry = {0};
+    ct_status   status = CT_OK;
+    for (int32_t i = 0; status == CT_OK && !truth.count && i < e->sequences; i++) {
+        const ct__exam_sequence *s = &e->sequence[i];
+        ct_kind                  kind;
+        double                   turn[1];
+        int32_t                  n = 0, body = 0, at = -1;
+        double                  *x = NULL;
+        if (!s->seq->truth) continue;
+        status = turns_of(s, &kind, turn, &n, &x, &body, &at, err);
+        if (status == CT_OK && n && fabs(angle(turn[0] - m)) < SAME)
+            status = draw_paths(s, body, at, x, &truth, &odometry, err);
+        free(x);
+    }
+    if (status == CT_OK && truth.count)
+        status = ct__report_evidence(e, "x (m)", "y (m)", truth.count, truth.x, truth.y, (int)odometry.count,
+                                     odometry.x, odometry.y, err);
+    ct__picture_free(&truth);
+    ct__picture_free(&odometry);
+    return status;
+}
+
 ct_status ct__find_truth_turned(ct__exam *e, int *turned, ct_err *err)
 {
     double   *turn = ct__zalloc(CT_MAX(1, e->sequences), sizeof *turn);
@@ -145,7 +189,7 @@ ct_status ct__find_truth_turned(ct__exam *e, int *turned, ct_err *err)
     ct_status status = turn ? CT_OK : ct__no_memory(err, "sequences", e->sequences);
     *turned = 0;
     for (int32_t i = 0; status == CT_OK && i < e->sequences; i++)
-        if (e->sequence[i].seq->truth) status = turns_of(&e->sequence[i], &kind, turn, &n, err);
+        if (e->sequence[i].seq->truth) status = turns_of(&e->sequence[i], &kind, turn, &n, NULL, NULL, NULL, err);
     const common_turn t = status == CT_OK ? common_of(n, turn) : (common_turn){0};
     const double      m = angle(t.mean);
     free(turn);
@@ -155,6 +199,7 @@ ct_status ct__find_truth_turned(ct__exam *e, int *turned, ct_err *err)
     const double planar[] = {0, 0, m}, spatial[] = {0, 0, 0, 0, 0, sin(0.5 * m), cos(0.5 * m)};
     CT_TRY(ct__report(e, NULL, -1, CT_FINDING_TRUTH_TURNED, 4, value, err));
     CT_TRY(ct_findings_add_subject(&e->out->findings, CT_SUBJECT_MODEL, -1, 0, "truth", err));
+    CT_TRY(show_turn(e, m, err));
     return ct__report_correction(e, NULL, -1, CT_CORRECT_MOUNT, kind == CT_SE2 ? 3 : 7,
                                  kind == CT_SE2 ? planar : spatial, t.error, err);
 }

@@ -119,6 +119,9 @@ typedef struct {
     double  regime;    /* value of the regime's expression; NaN: none                                      */
     double  feature[CT__SENSOR_FEATURES_MAX]; /* by expression; NaN: none                                   */
     int32_t target;    /* point or body; -1: none                                                          */
+    /* Of the truth, most records of which no state needs: 1: `pose` is as it was read; 2: it is yet to be made of
+     * `value`, position and yaw. ct__sample_pose then gives the pose of the body. */
+    int     late;
 } ct__sample;
 
 typedef enum { CT__MOTION_NONE, CT__MOTION_VELOCITY, CT__MOTION_INCREMENT, CT__MOTION_POSE } ct__motion_type;
@@ -191,11 +194,15 @@ void ct__rows_twist(ct_kind kind, const double row[6], double twist[6]);
 
 /* ---- samples: build_sample.c ---- */
 
+/* Of imp->bytes_all. build_stream.c. */
+int64_t ct__bytes_read(const ct__import *imp);
 /* *drop <- -1 and the sample; or a ct_drop. */
 ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *record, ct_ns stamp,
                           ct__sample *sample, int *drop);
 /* The pose that the record has, as it is: before axes, corrections and mount. Returns a ct_drop or -1. */
 ct_se3 ct__relative_pose(const ct__import *imp, const ct__channel *c, ct_se3 raw); /* axes, corrections */
+/* Of poses and the truth: the body's pose in the world. */
+ct_se3 ct__sample_pose(const ct__import *imp, const ct__channel *c, const ct__sample *s);
 int ct__sample_raw_pose(const ct__channel *c, const ct_record *record, ct_se3 *pose);
 
 /* ---- channels: build_channel.c ---- */
@@ -261,6 +268,7 @@ void             ct__reading_close(ct__stream *s);
 ct_status        ct__reading_next(ct__import *imp, ct__stream *s, ct_record *record, int *more);
 /* Is the next record far ahead of what other streams have had? Further on the file is opened again for the stream. */
 int              ct__reading_is_ahead(const ct__import *imp, const ct__stream *s);
+int64_t          ct__reading_bytes(const ct__stream *s); /* of the file, read so far, by whatever stream */
 ct_source_counts ct__reading_count(const ct__stream *s);
 /* Place of the stream's last record, into buf; returns buf. */
 const char      *ct__reading_where(const ct__import *imp, const ct__stream *s, char *buf, size_t size);
@@ -278,6 +286,10 @@ ct__stream *ct__streams_first(const ct__import *imp);
 
 typedef struct ct__open ct__open;
 
+/* Says so, once, if the sequence will need much memory. build_result.c. Asked at every CT__LONG_LOOK states. */
+#define CT__LONG_LOOK 50000
+ct_status ct__result_long(ct__import *imp, const ct__open *open);
+
 typedef struct {
     const char *name;
     int32_t     motion;       /* channel that gives the motion, -1: none */
@@ -291,6 +303,8 @@ typedef struct {
     int64_t     states;       /* of the recording so far                 */
     ct_ns       now;          /* motion is integrated up to here          */
     int64_t     grid;         /* next number of the grid                  */
+    int64_t     grid_of;      /* the number whose time grid_stamp is; -1: none */
+    ct_ns       grid_stamp;
     int         stuck;        /* 1: its odometry is missing               */
 } ct__body;
 
@@ -506,6 +520,7 @@ struct ct__import {
     void              *geodetic;
     int                unnamed;     /* 1: the recording is called after the recipe */
     int64_t            short_states, short_segments, few_points;
+    int                said_long; /* 1: a sequence that will be long was reported */
     int32_t            made;        /* sequences so far */
     /* the recording at hand */
     int32_t            r;

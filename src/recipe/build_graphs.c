@@ -93,7 +93,8 @@ static ct_status truth_in_order(graph_truth *t)
     ct__import *imp = t->imp;
     int32_t n = 0;
     for (; t->channel->has_next; n++) {
-        if (n < t->poses) put_truth(t, t->pose[n].var, t->channel->next.pose, t->channel->next.stamp);
+        const ct__sample *next = &t->channel->next;
+        if (n < t->poses) put_truth(t, t->pose[n].var, ct__sample_pose(imp, t->channel, next), next->stamp);
         CT_TRY(ct__stream_advance(imp, t->stream));
     }
     if (n == t->poses) return CT_OK;

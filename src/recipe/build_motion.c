@@ -103,18 +103,18 @@ int ct__truth_at(const ct__import *imp, int32_t b, ct_ns t, ct_se3 *pose)
     if (imp->body[b].truth < 0) return 0;
     const ct__channel *c = &imp->channel[imp->body[b].truth];
     if (c->has_cur && c->cur.stamp == t)
-        *pose = c->cur.pose;
+        *pose = ct__sample_pose(imp, c, &c->cur);
     else if (c->has_next && c->next.stamp == t)
-        *pose = c->next.pose;
+        *pose = ct__sample_pose(imp, c, &c->next);
     else if (!c->has_cur || !c->has_next || c->cur.stamp > t)
         return 0;
     else {
         const double dt = (double)(c->next.stamp - c->cur.stamp) * 1e-9, u = (double)(t - c->cur.stamp) * 1e-9 / dt;
         if (dt > truth->gap_s) return 0;
         if (truth->nearest)
-            *pose = u <= 0.5 ? c->cur.pose : c->next.pose;
+            *pose = ct__sample_pose(imp, c, u <= 0.5 ? &c->cur : &c->next);
         else
-            *pose = interpolate(c->cur.pose, c->next.pose, u);
+            *pose = interpolate(ct__sample_pose(imp, c, &c->cur), ct__sample_pose(imp, c, &c->next), u);
     }
     return 1;
 }

@@ -210,6 +210,8 @@ ct_source_counts ct__reading_count(const ct__stream *s)
     return s->reading->is_shared ? s->count : ct_source_count(s->reading->open);
 }
 
+int64_t ct__reading_bytes(const ct__stream *s) { return ct_source_count(s->reading->open).bytes; }
+
 const char *ct__reading_where(const ct__import *imp, const ct__stream *s, char *buf, size_t size)
 {
     if (!s->reading->is_shared) return ct_source_where(s->reading->open, buf, size);

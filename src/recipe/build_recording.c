@@ -26,7 +26,7 @@ static void find_begin(ct__import *imp)
         const int decides = imp->body[c->body].motion == i || imp->body[c->body].truth == i;
         if (decides && c->has_next) imp->begin = later_of(imp->begin, c->next.stamp);
     }
-    for (int32_t b = 0; b < imp->bodies; b++) imp->body[b].now = imp->base;
+    for (int32_t b = 0; b < imp->bodies; b++) imp->body[b].now = imp->base, imp->body[b].grid_of = -1;
 }
 
 static ct_status begin(ct__import *imp)

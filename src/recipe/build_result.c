@@ -79,6 +79,36 @@ static ct_status find_one(ct__import *imp, ct_finding_code code, int values, con
     return CT_OK;
 }
 
+#define LONG_BYTES 3e8  /* of memory: what an import in segments stays below            */
+#define COPIES     3.0  /* of what is held of a sequence: itself, its graph, its values */
+#define SEGMENT    3000 /* states of the segments that are proposed                     */
+
+/* To two digits. */
+static double about(double x)
+{
+    const double unit = pow(10, floor(log10(x)) - 1);
+    return round(x / unit) * unit;
+}
+
+ct_status ct__result_long(ct__import *imp, const ct__open *open)
+{
+    const double done = (double)ct__bytes_read(imp), n = open->states;
+    const double whole = done > 0 ? n * fmax(1, (double)imp->bytes_all / done) : n;
+    const double held = n * sizeof *open->state + open->factors * (double)sizeof *open->factor +
+                        (double)open->numbers * sizeof *open->z;
+    const double bytes = COPIES * held / n * whole;
+    if (imp->said_long || !(bytes > LONG_BYTES)) return CT_OK;
+    imp->said_long = 1;
+    const double dt = (double)(open->state[open->states - 1].stamp - open->begin) * 1e-9 / n;
+    const double value[3] = {about(whole), about(1e-6 * bytes), fmax(1, round(SEGMENT * dt))};
+    const char  *name = imp->plan.recording[imp->r].name;
+    CT_TRY(ct_findings_add(&imp->result.findings, CT_FINDING_LONG_SEQUENCE, 3, value, imp->err));
+    CT_TRY(ct_findings_add_subject(&imp->result.findings, CT_SUBJECT_SEQUENCE, imp->r, 0, name, imp->err));
+    if (imp->options.notice)
+        imp->options.notice(imp->options.user, &imp->result.findings.item[imp->result.findings.count - 1]);
+    return CT_OK;
+}
+
 static ct_drop main_reason(const ct_import_count *n)
 {
     int best = 0;

@@ -331,15 +331,30 @@ static int heading(const ct__channel *c, const ct_record *record, ct__sample *s)
     return -1;
 }
 
+/* What decides whether the record is taken is done; the rest when a state needs it. */
+static int truth_of(const ct__channel *c, const ct_record *record, ct__sample *s)
+{
+    s->late = 1;
+    if (c->role[CT__ROLE_MATRIX].count || c->role[CT__ROLE_QUATERNION].count ||
+        c->role[CT__ROLE_ROTATION_VECTOR].count || c->role[CT__ROLE_EULER].count || !c->role[CT__ROLE_YAW].count)
+        return ct__sample_raw_pose(c, record, &s->pose);
+    s->late = 2;
+    TAKE(CT__ROLE_POSITION, c->role[CT__ROLE_POSITION].count, s->value);
+    TAKE(CT__ROLE_YAW, 1, s->value + 3);
+    return -1;
+}
+
+ct_se3 ct__sample_pose(const ct__import *imp, const ct__channel *c, const ct__sample *s)
+{
+    if (!s->late) return s->pose;
+    return absolute_pose(imp, c, s->late == 1 ? s->pose : ct_se3_make(s->value, about(2, s->value[3])));
+}
+
 static int measure(ct__import *imp, ct__channel *c, const ct_record *record, ct__sample *s)
 {
     ct_se3 raw;
     int bad;
-    if (!c->sensor) { /* the truth */
-        bad = ct__sample_raw_pose(c, record, &raw);
-        if (bad < 0) s->pose = absolute_pose(imp, c, raw);
-        return bad;
-    }
+    if (!c->sensor) return truth_of(c, record, s);
     switch (c->sensor->type) {
     case CT__SENSOR_ODOMETRY:
         if (c->motion == CT__MOTION_VELOCITY) return velocity(imp, c, record, s);
@@ -382,7 +397,6 @@ static ct_status find_target(ct__import *imp, const ct__channel *c, const ct_rec
 ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *record, ct_ns stamp, ct__sample *sample,
                           int *drop)
 {
-    *sample = (ct__sample){.stamp = stamp, .regime = NAN, .target = -1};
     *drop = -1;
     if (c->where >= 0 && !(record->value[c->where] != 0)) *drop = CT_DROP_CONDITION; /* and if it is missing */
     if (c->where >= 0 && isnan(record->value[c->where])) *drop = CT_DROP_CONDITION;
@@ -395,6 +409,7 @@ ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *reco
         *drop = CT_DROP_STAMP;
         return CT_OK;
     }
+    *sample = (ct__sample){.stamp = stamp, .regime = NAN, .target = -1};
     CT_TRY(find_target(imp, c, record, sample, drop));
     if (*drop < 0) *drop = measure(imp, c, record, sample);
     if (*drop >= 0) return CT_OK;

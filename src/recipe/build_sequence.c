@@ -44,7 +44,7 @@ ct_status ct__open_add_state(ct__import *imp, ct__open *open, const ct__state_ro
     CT_TRY(ct__grow(&open->state, &open->state_capacity, open->states + 1, sizeof *open->state, "states", imp->err));
     *state = open->states;
     open->state[open->states++] = *row;
-    return CT_OK;
+    return open->states % CT__LONG_LOOK ? CT_OK : ct__result_long(imp, open);
 }
 
 ct_status ct__open_add_factor(ct__import *imp, ct__open *open, const ct_factor_ops *ops, const int32_t var[],

@@ -171,6 +171,16 @@ static ct_ns grid_time(const ct__import *imp, int64_t k)
     return since < 9e18 - fabs((double)imp->begin) ? imp->begin + (ct_ns)llround(since) : INT64_MAX;
 }
 
+/* The time of the next state of a body. It is asked for at every record, and changes with every state. */
+static ct_ns next_on_grid(const ct__import *imp, ct__body *body)
+{
+    if (body->grid_of != body->grid) {
+        body->grid_of = body->grid;
+        body->grid_stamp = grid_time(imp, body->grid);
+    }
+    return body->grid_stamp;
+}
+
 /* The first place of the grid at or after t. */
 static int64_t grid_after(const ct__import *imp, ct_ns t)
 {
@@ -185,7 +195,7 @@ static void skip_gap(ct__import *imp, int32_t b, ct_ns t)
 {
     ct__body *body = &imp->body[b];
     const ct__channel *c = body->motion >= 0 ? &imp->channel[body->motion] : NULL;
-    const ct_ns at = grid_time(imp, body->grid);
+    const ct_ns at = next_on_grid(imp, body);
     if (c && ct__body_in_gap(imp, b, at))
         body->grid = grid_after(imp, c->next.stamp);
     else if (c && !c->has_next && (!c->has_cur || at > c->cur.stamp))
@@ -213,8 +223,8 @@ static ct_status grid_until(ct__import *imp, ct_ns t)
             if (imp->body[b].grid < INT64_MAX) skip_gap(imp, b, t);
             if (imp->body[b].grid < INT64_MAX && (first < 0 || imp->body[b].grid < imp->body[first].grid)) first = b;
         }
-        if (first < 0 || grid_time(imp, imp->body[first].grid) > t) return CT_OK;
-        CT_TRY(ct__state_make(imp, first, grid_time(imp, imp->body[first].grid)));
+        if (first < 0 || next_on_grid(imp, &imp->body[first]) > t) return CT_OK;
+        CT_TRY(ct__state_make(imp, first, next_on_grid(imp, &imp->body[first])));
         imp->body[first].grid++;
     }
 }

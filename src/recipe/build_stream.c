@@ -162,16 +162,17 @@ static int64_t bytes_open(const ct__import *imp)
 {
     int64_t sum = 0;
     for (int32_t k = 0; k < imp->streams; k++)
-        if (imp->stream[k].reading) sum += ct__reading_count(&imp->stream[k]).bytes;
+        if (imp->stream[k].reading) sum += ct__reading_bytes(&imp->stream[k]);
     return sum;
 }
+
+int64_t ct__bytes_read(const ct__import *imp) { return CT_MIN(imp->bytes_done + bytes_open(imp), imp->bytes_all); }
 
 static ct_status report(ct__import *imp)
 {
     if (!imp->options.progress || ++imp->records_since < CT__PROGRESS_RECORDS) return CT_OK;
     imp->records_since = 0;
-    const int64_t done = CT_MIN(imp->bytes_done + bytes_open(imp), imp->bytes_all);
-    if (!imp->options.progress(imp->options.user, done, imp->bytes_all)) return CT_OK;
+    if (!imp->options.progress(imp->options.user, ct__bytes_read(imp), imp->bytes_all)) return CT_OK;
     return ct_fail(imp->err, CT_E_EMPTY, "stopped");
 }
 

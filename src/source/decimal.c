@@ -205,6 +205,46 @@ int ct__decimal(const char *text, size_t length, double *value)
     return 1;
 }
 
+/* Eight digits, the first in the lowest byte: pairs, then fours, then all of them. */
+static inline uint64_t eight_digits(uint64_t v)
+{
+    v = (v * 10 + (v >> 8)) & 0x00ff00ff00ff00ffU;
+    v = (v * 100 + (v >> 16)) & 0x0000ffff0000ffffU;
+    return (v * 10000 + (v >> 32)) & 0xffffffffU;
+}
+
+#define BYTES(c) (0x0101010101010101U * (c))
+
+/* "12.345678": up to 7 digits, a point, and 1 to 8 digits, which are read at once: they move to the high end of 8
+ * bytes, with zeros below. 0: the text is something else. */
+static inline int read_fixed(const char *text, size_t length, double *magnitude)
+{
+    static const uint64_t ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    uint64_t whole = 0, v;
+    size_t n = 0;
+    for (; n < length && n < 7 && is_digit(text[n]); n++) whole = whole * 10 + (uint64_t)(text[n] - '0');
+    const size_t decimals = length - n - 1;
+    if (n == length || text[n] != '.' || decimals - 1 > 7) return 0; /* 0 decimals: a large number */
+    memcpy(&v, text + n + 1, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    v = (v ^ BYTES('0')) << 8 * (8 - decimals);
+    if (((v + BYTES(6)) | v) & BYTES(0xf0U)) return 0; /* not digits alone */
+    *magnitude = (double)(whole * ten[decimals] + eight_digits(v)) / power[decimals];
+    return 1;
+}
+
+int ct__decimal_padded(const char *text, size_t length, double *value)
+{
+    const size_t sign = length > 0 && (text[0] == '-' || text[0] == '+');
+    double magnitude;
+    if (!read_fixed(text + sign, length - sign, &magnitude))
+        return ct__decimal(text, length, value);
+    *value = text[0] == '-' ? -magnitude : magnitude;
+    return 1;
+}
+
 int ct__decimal_integer(const char *text, size_t length, int64_t *value)
 {
     const size_t sign = length > 0 && (text[0] == '-' || text[0] == '+');

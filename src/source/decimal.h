@@ -6,6 +6,10 @@
 
 /* Is the whole text a decimal number, "-12.5e3", or nan, inf or infinity in any case? *value <- the nearest double. */
 int ct__decimal(const char *text, size_t length, double *value);
+/* The same where CT__DECIMAL_SLACK bytes from the end of the text on can be read, whatever they are: decimals are then
+ * read at once. */
+#define CT__DECIMAL_SLACK 8
+int ct__decimal_padded(const char *text, size_t length, double *value);
 /* Is the whole text digits with or without sign, and within 64 bits? */
 int ct__decimal_integer(const char *text, size_t length, int64_t *value);
 

@@ -104,6 +104,10 @@ ct_status ct__expression_value(const ct__expression *e, const ct__value value[],
 {
     double stack[STACK];
     int top = -1;
+    if (e->count == 1 && e->code->op == OP_LOAD && value[e->code->a].kind == CT__VALUE_NUMBER) { /* most of them */
+        *out = value[e->code->a].number;
+        return CT_OK;
+    }
     for (int32_t k = 0; k < e->count; k++) {
         const instruction *i = &e->code[k];
         switch (i->op) {

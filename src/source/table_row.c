@@ -52,22 +52,30 @@ ct_status ct__table_row(ct__table *t, const char **row, int64_t *length, ct_err 
 
 /* ---- words ---- */
 
-/* The first byte equal to that which `pattern` repeats, or end. Reads up to 7 bytes beyond end (CT__SLACK). */
-static inline const char *find(const char *at, const char *end, uint64_t pattern)
+/* Separators of a line, one after the other: eight bytes are compared at once, and each is read once. Reads up to 7
+ * bytes beyond the end (CT__SLACK). */
+typedef struct {
+    const char *at, *end;
+    uint64_t pattern, hits; /* hits: 0x80 in every byte of the eight before `at` that is a separator still to come */
+} separators;
+
+/* The next separator, or the end. */
+static inline const char *next_separator(separators *s)
 {
-    for (; at < end; at += 8) {
+    while (!s->hits) {
+        if (s->at >= s->end) return s->end;
         uint64_t v;
-        memcpy(&v, at, 8);
+        memcpy(&v, s->at, 8);
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         v = __builtin_bswap64(v);
 #endif
-        v ^= pattern;
-        const uint64_t hit = (v - 0x0101010101010101U) & ~v & 0x8080808080808080U; /* its lowest bit is right */
-        if (!hit) continue;
-        at += __builtin_ctzll(hit) / 8;
-        return at < end ? at : end;
+        v ^= s->pattern;
+        s->hits = ~(((v & 0x7f7f7f7f7f7f7f7fU) + 0x7f7f7f7f7f7f7f7fU) | v) & 0x8080808080808080U;
+        s->at += 8;
     }
-    return end;
+    const char *hit = s->at - 8 + __builtin_ctzll(s->hits) / 8;
+    s->hits &= s->hits - 1;
+    return hit < s->end ? hit : s->end;
 }
 
 static int64_t count_bytes(const char *at, const char *end, char c)
@@ -91,8 +99,8 @@ static void absent_from(ct__table *t, int64_t k)
 static void split_separated(ct__table *t, const char *row, int64_t length)
 {
     const char *const end = row + length;
-    const uint64_t pattern = 0x0101010101010101U * (unsigned char)t->separator;
-    const char *at = row;
+    separators s = {.at = row, .end = end, .pattern = 0x0101010101010101U * (unsigned char)t->separator};
+    const char *at = row, *stop_of = NULL; /* the word of `column`, and its end if that was looked for */
     int64_t column = 0, k = 0;
     for (; k < t->slots; k++) {
         ct__cell *cell = &t->cell[t->order[k]];
@@ -101,15 +109,23 @@ static void split_separated(ct__table *t, const char *row, int64_t length)
             *cell = t->cell[t->order[k - 1]];
             continue;
         }
-        while (column < wanted && (at = find(at, end, pattern)) < end) at++, column++;
+        for (; column < wanted; column++) {
+            const char *stop = stop_of ? stop_of : next_separator(&s);
+            stop_of = NULL;
+            if (stop == end) {
+                at = end;
+                break;
+            }
+            at = stop + 1;
+        }
         if (column < wanted) break;
-        const char *begin = at, *stop = at = find(at, end, pattern);
+        const char *begin = at, *stop = stop_of = next_separator(&s);
         while (begin < stop && is_blank(*begin)) begin++;
         while (stop > begin && is_blank(stop[-1])) stop--;
         *cell = (ct__cell){.text = begin, .length = stop - begin};
     }
     absent_from(t, k);
-    t->found = column + 1 + count_bytes(at, end, t->separator);
+    t->found = column + 1 + count_bytes(stop_of ? stop_of : at, end, t->separator);
     t->open_end = length > 0 && end[-1] == t->separator;
 }
 
@@ -133,7 +149,7 @@ static void split_blank(ct__table *t, const char *row, int64_t length)
 
 ct_status ct__table_scratch(ct__table *t, int64_t length, ct_err *err)
 {
-    return ct__grow(&t->scratch, &t->scratch_capacity, length + 1, 1, "characters of a line", err);
+    return ct__grow(&t->scratch, &t->scratch_capacity, length + 1 + CT__DECIMAL_SLACK, 1, "characters of a line", err);
 }
 
 static ct_status split_quoted(ct__table *t, const char *row, int64_t length, ct_err *err)
@@ -237,7 +253,7 @@ static ct_status no_number(const ct__table *t, int32_t column, const ct__cell *c
 static ct_status number_of(const ct__table *t, int32_t column, const ct__cell *cell, ct__value *value, ct_err *err)
 {
     value->kind = CT__VALUE_NUMBER;
-    if (!ct__decimal(cell->text, (size_t)cell->length, &value->number)) {
+    if (!ct__decimal_padded(cell->text, (size_t)cell->length, &value->number)) {
         if (!ct__is_missing(t, cell)) return no_number(t, column, cell, err);
         value->kind = CT__VALUE_MISSING;
         return CT_OK;

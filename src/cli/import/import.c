@@ -1,6 +1,7 @@
 /* import.c: covtune import: a dataset from recorded files, by a recipe; first recipes; the schema of recipes. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/import/import.h"
+#include "cli/common/findings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,16 @@ static int show_bytes(void *user, int64_t done, int64_t all)
     }
     cli_progress_show(&m->bar, (double)done, "%s: %.0f of %.0f MB", m->what, 1e-6 * (double)done, 1e-6 * (double)all);
     return cli_interrupted();
+}
+
+/* Before most of the work is done: there is still time to stop it. */
+static void show_notice(void *user, const ct_finding *finding)
+{
+    const meter *m = user;
+    char         text[CLI_FINDING_TEXT];
+    ct_finding_text(finding, text, sizeof text);
+    cli_status_clear();
+    cli_remark(m->io, "%s", text);
 }
 
 static int show_share(void *user, double share, const char *what)
@@ -140,6 +151,7 @@ static ct_status import(const cli_io *io, const import_request *r, ct_recipe **r
     options.only = r->only;
     options.progress = show_bytes;
     options.user = &m;
+    options.notice = show_notice;
     if (ct_recipe_wants_doctor(*recipe)) {
         status = correct(io, r, recipe, s->recipe, &remarks, err);
         if (status == CT_OK) copy_corrections(*recipe, s);
