@@ -10,7 +10,7 @@
 #include <malloc.h>
 #endif
 
-int64_t ct__resident_bytes(void)
+int64_t ct__memory_resident(void)
 {
     long  whole = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -20,7 +20,7 @@ int64_t ct__resident_bytes(void)
     return read == 2 ? (int64_t)resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
-void ct__resident_trim(void)
+void ct__memory_trim(void)
 {
 #ifdef __GLIBC__
     malloc_trim(0);

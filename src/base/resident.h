@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-int64_t ct__resident_bytes(void); /* 0: not known on this system */
+int64_t ct__memory_resident(void); /* 0: not known on this system */
 /* Free memory that the allocator holds goes back to the system, where it can. */
-void    ct__resident_trim(void);
+void    ct__memory_trim(void);
 
 #endif

@@ -224,10 +224,10 @@ static void measure(ct__store *s, int64_t bytes)
     if (s->moved < margin) return;
     s->moved = 0;
     pthread_mutex_unlock(&s->lock);
-    int64_t resident = ct__resident_bytes();
+    int64_t resident = ct__memory_resident();
     if (resident > most) {
-        ct__resident_trim();
-        resident = ct__resident_bytes();
+        ct__memory_trim();
+        resident = ct__memory_resident();
     }
     pthread_mutex_lock(&s->lock);
     if (resident) s->excess = CT_MAX(0, CT_MIN(s->excess + (resident - most), s->limit - s->reserved));
