@@ -36,6 +36,7 @@ struct ct__store {
     int64_t         limit, used, reserved, largest;
     int64_t         excess; /* of the process over its limit, beyond what is counted      */
     int64_t         moved;  /* bytes that came since the process was measured              */
+    int64_t         before; /* that the process had above CT__STORE_PROGRAM at the beginning */
     entry          *newest;
     ct__spill      *spill;
     int64_t         taken;  /* the prefetching thread's list: entries up to here were acquired */
@@ -219,7 +220,7 @@ static ct_status make_room(ct__store *s, int64_t bytes, ct_err *err)
 
 static void measure(ct__store *s, int64_t bytes)
 {
-    const int64_t margin = s->info.limit / MEASURED, most = s->info.limit - margin;
+    const int64_t margin = s->info.limit / MEASURED, most = s->info.limit - margin + s->before;
     s->moved += bytes;
     if (s->moved < margin) return;
     s->moved = 0;
@@ -315,6 +316,7 @@ ct_status ct__store_new(int64_t limit, ct__store **out, ct_err *err)
     s->limit = CT__STORE_COUNTED(limit);
     s->info.limit = limit;
     s->reserved = CT__STORE_PROGRAM;
+    s->before = CT_MAX(0, ct__memory_resident() - CT__STORE_PROGRAM);
     if (pthread_mutex_init(&s->lock, NULL) || pthread_cond_init(&s->changed, NULL)) {
         free(s);
         return ct__no_memory(err, "locks", 1);

@@ -139,15 +139,6 @@ ct_status ct__outer_plan_memory(ct_outer *o, ct_err *err)
     return ct__solver_pool_new(limit, 0, o->own, &o->pool, err);
 }
 
-ct_status ct__outer_need_memory(const ct_outer *o, const char *what, ct_err *err)
-{
-    if (!o->store) return CT_OK;
-    return ct_fail(err, CT_E_UNSUPPORTED,
-                   "%s needs all %d sequences in memory, so it does not go with a limit of memory; leave --memory "
-                   "out, or learn from fewer sequences",
-                   what, o->count);
-}
-
 /* ---- Passes over the sequences --------------------------------------------------------------- */
 
 typedef struct {

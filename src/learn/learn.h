@@ -186,8 +186,6 @@ ct_status ct__outer_each_shared(ct_outer *outer, ct__task_fn task, const ct__rec
                                 ct_err *err);
 /* ct__spread_run of tasks that are sequences of the outer problem. */
 ct_status ct__outer_spread_run(ct_outer *outer, const ct__spread *spread, ct_err *err);
-/* CT_E_UNSUPPORTED with a sentence if sequences are in a cache: `what` needs all of them in memory. */
-ct_status ct__outer_need_memory(const ct_outer *outer, const char *what, ct_err *err);
 
 /* residual_samples.c: room for them; those of one sequence, acquired; then all of them in order. _bytes, _copy: those of
  * a sequence as a record for other ranks; out 1: into the record. */
