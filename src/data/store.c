@@ -215,7 +215,8 @@ static ct_status make_room(ct__store *s, int64_t bytes, ct_err *err)
 }
 
 /* The process stays below its limit whatever is counted: after so many bytes that came it is measured. What it has
- * above is first given back by the allocator; sequences leave for the rest. With the lock, which is released meanwhile. */
+ * above is first given back by the allocator; sequences leave for the rest. With the lock, which is released
+ * meanwhile. */
 #define MEASURED 64 /* one part in so many of the limit comes between two measurements, and stays free */
 
 static void measure(ct__store *s, int64_t bytes)

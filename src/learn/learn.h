@@ -195,7 +195,7 @@ int64_t   ct__samples_bytes(const ct_outer *outer, int32_t i);
 void      ct__samples_copy(ct_outer *outer, int32_t i, char *record, int out);
 ct_status ct__samples_end(ct_outer *outer, ct_err *err);
 void      ct__free_samples(ct_outer *outer);
-/* closed_form.c: without block k of `blocks` blocks of neighbouring sequences, for all k: p and samples, blocks x m. */
+/* closed_form.c: without block k of `blocks` blocks of neighbouring sequences, for all k: p, samples: blocks x m. */
 ct_status ct__closed_forms_left_out(const ct_outer *outer, int64_t blocks, double *p, int64_t *samples, ct_err *err);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);

@@ -79,11 +79,13 @@ static int compare(const void *a, const void *b)
 static void add_gaps(const track *t, double *gap, int64_t *n)
 {
     for (int32_t k = 1; k < t->count; k++)
-        if (ct__same_target(&t->m[k - 1], &t->m[k]) && t->m[k].t > t->m[k - 1].t) gap[(*n)++] = t->m[k].t - t->m[k - 1].t;
+        if (ct__same_target(&t->m[k - 1], &t->m[k]) && t->m[k].t > t->m[k - 1].t)
+            gap[(*n)++] = t->m[k].t - t->m[k - 1].t;
 }
 
 /* The median distance of neighbours; 0 if there are none. Tracks of sequences that are in a cache are not kept. */
-static ct_status find_spacing(const ct_likelihood *l, int32_t model, int seconds, track *t, double *spacing, ct_err *err)
+static ct_status find_spacing(const ct_likelihood *l, int32_t model, int seconds, track *t, double *spacing,
+                              ct_err *err)
 {
     const int64_t most = ct_likelihood_factors(l, model, NULL), bytes = most * (int64_t)sizeof(double);
     int64_t       n = 0;
