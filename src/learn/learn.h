@@ -187,15 +187,15 @@ ct_status ct__outer_each_shared(ct_outer *outer, ct__task_fn task, const ct__rec
 /* ct__spread_run of tasks that are sequences of the outer problem. */
 ct_status ct__outer_spread_run(ct_outer *outer, const ct__spread *spread, ct_err *err);
 
-/* residual_samples.c: room for them; those of one sequence, acquired; then all of them in order. _bytes, _copy: those of
- * a sequence as a record for other ranks; out 1: into the record. */
+/* residual_samples.c: room for them; those of one sequence, acquired; then all of them in order. _bytes, _copy: those
+ * of a sequence as a record for other ranks; out 1: into the record. */
 ct_status ct__samples_begin(ct_outer *outer, ct_err *err);
 ct_status ct__samples_of(ct_outer *outer, int32_t i, ct_err *err);
 int64_t   ct__samples_bytes(const ct_outer *outer, int32_t i);
 void      ct__samples_copy(ct_outer *outer, int32_t i, char *record, int out);
 ct_status ct__samples_end(ct_outer *outer, ct_err *err);
 void      ct__free_samples(ct_outer *outer);
-/* closed_form.c: without block k of `blocks` blocks of neighbouring sequences, for all k: p, samples: blocks x m. */
+/* closed_form.c: without block k of `blocks` blocks of neighbouring sequences, for all k. p, samples: blocks x m. */
 ct_status ct__closed_forms_left_out(const ct_outer *outer, int64_t blocks, double *p, int64_t *samples, ct_err *err);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);
