@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "comm/comm.h"
 #include "data/read_ahead.h"
+#include "graph/graph.h"
 
 #include <stdio.h>
 
@@ -18,6 +19,8 @@ typedef struct {
     int64_t           *size;  /* 0: it is not sent                   */
     ct_noise         **table; /* per thread; NULL: to be copied      */
 } sharing;
+
+#define ROOM 65536 /* bytes of a binary file beside twice what the graph takes; a larger one is not sent */
 
 static const ct_comm *comm_of(const ct__read_ahead *a) { return a->how ? a->how->comm : NULL; }
 
@@ -47,14 +50,16 @@ static void pack(void *user, int64_t k, int worker)
 {
     const sharing     *s = user;
     const ct_sequence *seq = s->ahead->ready[k];
-    size_t             size = 0;
     (void)worker;
     if (!seq || !is_sent(s->ahead, s->path[k]) || !is_own(s->ahead, k) || !is_whole(seq)) return;
-    FILE *file = open_memstream(&s->bytes[k], &size);
+    const int64_t room = ROOM + 2 * (ct__graph_bytes(seq->graph) + seq->graph->size * (int64_t)sizeof(double));
+    s->bytes[k] = malloc((size_t)room);
+    FILE *file = s->bytes[k] ? fmemopen(s->bytes[k], (size_t)room, "wb") : NULL;
     if (!file) return;
     const ct_status status =
         ct__sequence_write_stream(file, seq, s->ahead->noise, NULL, CT_FORMAT_BINARY, 0, NULL, NULL);
-    if (fclose(file) == 0 && status == CT_OK) s->size[k] = (int64_t)size;
+    const long size = status == CT_OK && fflush(file) == 0 && !ferror(file) ? ftell(file) : 0;
+    if (fclose(file) == 0 && size > 0 && size < room) s->size[k] = size;
 }
 
 static void unpack(void *user, int64_t k, int worker)
