@@ -70,7 +70,9 @@ typedef struct {
     const ct_dataset *data;
     ct_outer_value  value[3];
     double          number[3][64];
+    uint64_t        digest;
     ct_status       status;
+    ct_err          err;
 } rank_job;
 
 static void evaluate(rank_job *j, const ct_comm *comm)
@@ -84,7 +86,8 @@ static void evaluate(rank_job *j, const ct_comm *comm)
     j->status = ct_dataset_theta(j->data, NULL, &theta, &err);
     if (j->status == CT_OK)
         j->status = ct_outer_new(j->data->trains, (const ct_sequence *const *)j->data->train, j->data->noise, theta,
-                                 &options, &outer, &err);
+                                 &options, &outer, &j->err);
+    if (j->status == CT_OK) j->digest = ct_outer_digest(outer, "");
     for (int k = 0; j->status == CT_OK && k < 3; k++) {
         if (k == 0) ct_theta_get(theta, j->data->noise, p);
         else p[0] += 0.1;
@@ -111,32 +114,45 @@ static void *run_rank(void *user)
     return NULL;
 }
 
-static void test_losses_and_derivatives_do_not_depend_on_ranks(void)
+static ct_dataset *make_dataset(int count, int poses)
 {
     ct_err      err = {0};
     ct_dataset *data = NULL;
-    board       b;
-    rank_job    alone = {0}, job[RANKS] = {{0}};
-    pthread_t   thread[RANKS];
     CHECK_OK(ct_dataset_new(&data, &err), err);
-    for (uint64_t seed = 0; seed < 5; seed++) {
+    for (int i = 0; i < count; i++) {
         ct_nav_options nav;
         ct_sequence   *seq = NULL;
         CHECK(ct_nav_preset("D1", CT_SE2, &nav));
-        nav.least = nav.most = 30 + 10 * (int)seed;
-        CHECK_OK(ct_simulate_nav(&nav, seed + 1, data->noise, &seq, &err), err);
+        nav.least = nav.most = poses + 10 * (i % 5);
+        CHECK_OK(ct_simulate_nav(&nav, (uint64_t)i + 1, data->noise, &seq, &err), err);
         CHECK_OK(ct_dataset_add(data, seq, CT_DATASET_TRAIN, &err), err);
     }
-    alone.data = data;
-    evaluate(&alone, NULL);
-    CHECK(alone.status == CT_OK);
+    return data;
+}
+
+static void run_ranks(const ct_dataset *data, rank_job job[RANKS])
+{
+    board     b;
+    pthread_t thread[RANKS];
     CHECK(pthread_barrier_init(&b.together, NULL, RANKS) == 0);
     for (int r = 0; r < RANKS; r++) {
         job[r] = (rank_job){.board = &b, .rank = r, .data = data};
         CHECK(pthread_create(&thread[r], NULL, run_rank, &job[r]) == 0);
     }
+    for (int r = 0; r < RANKS; r++) pthread_join(thread[r], NULL);
+    pthread_barrier_destroy(&b.together);
+}
+
+/* Many sequences have a digest of another kind than few. */
+static void check_ranks(int count, int poses)
+{
+    ct_dataset *data = make_dataset(count, poses);
+    rank_job    alone = {.data = data}, job[RANKS] = {{0}};
+    evaluate(&alone, NULL);
+    CHECK(alone.status == CT_OK);
+    run_ranks(data, job);
     for (int r = 0; r < RANKS; r++) {
-        pthread_join(thread[r], NULL);
+        CHECK(alone.digest == job[r].digest);
         CHECK(job[r].status == CT_OK && !job[r].any[0] && job[r].any[1]);
         for (int k = 0; k < 3; k++) {
             CHECK(!memcmp(&alone.value[k].loss, &job[r].value[k].loss, sizeof(double)));
@@ -144,7 +160,26 @@ static void test_losses_and_derivatives_do_not_depend_on_ranks(void)
             CHECK(alone.value[k].iterations == job[r].value[k].iterations);
         }
     }
-    pthread_barrier_destroy(&b.together);
+    ct_dataset_free(data);
+}
+
+static void test_losses_and_derivatives_do_not_depend_on_ranks(void)
+{
+    check_ranks(5, 30);
+    check_ranks(80, 4);
+}
+
+/* One rank alone looks at the sequence; all have its sentence. */
+static void test_a_sequence_that_is_refused_is_named_on_all_ranks(void)
+{
+    ct_dataset *data = make_dataset(5, 30);
+    rank_job    alone = {.data = data}, job[RANKS] = {{0}};
+    for (int i = 0; i < 4; i++) data->train[i > 1 ? 3 : 4]->truth[20 + i] = NAN;
+    evaluate(&alone, NULL);
+    CHECK(alone.status == CT_E_ARGUMENT && strstr(alone.err.text, "must be finite"));
+    run_ranks(data, job);
+    for (int r = 0; r < RANKS; r++)
+        CHECK(job[r].status == alone.status && !strcmp(job[r].err.text, alone.err.text));
     ct_dataset_free(data);
 }
 
@@ -153,5 +188,6 @@ int main(void)
     RUN(test_every_task_has_an_owner_and_loads_are_even);
     RUN(test_costs_that_are_none_are_refused);
     RUN(test_losses_and_derivatives_do_not_depend_on_ranks);
+    RUN(test_a_sequence_that_is_refused_is_named_on_all_ranks);
     return ct_test_end();
 }

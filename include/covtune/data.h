@@ -11,6 +11,7 @@
 #define COVTUNE_DATA_H
 
 #include <covtune/base.h>
+#include <covtune/comm.h>
 #include <covtune/graph.h>
 #include <covtune/noise.h>
 #include <covtune/theta.h>
@@ -79,9 +80,11 @@ typedef struct {
     /* models that files of covtune's own format may name beside the built-in ones; sequences borrow it; or NULL */
     const ct_factor_registry *models;
     /* Of ct_dataset_read_with. memory: bytes that the process may take, about; 0: no limit. Sequences are then in a
-     * cache: ct_sequence_acquire. jobs: threads that read; 0: one. The number changes no bit. */
+     * cache: ct_sequence_acquire. jobs: threads that read; 0: one. comm: ranks that read the same dataset, of which one
+     * reads a text file and sends it to the others; borrowed; NULL: one process. Neither changes a bit. */
     int64_t memory;
     int     jobs;
+    const ct_comm *comm;
 } ct_read_options;
 
 ct_read_options ct_read_defaults(void); /* all zero */

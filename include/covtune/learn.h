@@ -562,7 +562,7 @@ ct_status ct_checkpoint_open(const char *path, int resume, uint64_t key, double 
 void      ct_checkpoint_free(ct_checkpoint *checkpoint);
 /* Replay values of outer from the checkpoint, then add new ones to it. Borrowed until outer is freed. */
 void ct_outer_set_checkpoint(ct_outer *outer, ct_checkpoint *checkpoint);
-/* Write it now. */
+/* Write it now. Over ranks all call it, and rank 0 writes. */
 ct_status ct_checkpoint_write(ct_checkpoint *checkpoint, ct_err *err);
 /* Number of values replayed so far; 1 while there are more to replay. */
 int64_t ct_checkpoint_replayed(const ct_checkpoint *checkpoint);

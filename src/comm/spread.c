@@ -38,40 +38,67 @@ ct_status ct__spread_run(const ct__spread *s, ct_err *err)
     return CT_OK;
 }
 
-/* Records of one rank after the other, each rank's in the order of tasks. */
-static void unpack(const ct__spread *s, const int64_t bytes[], const char *all)
+/* Tasks first .. end - 1, and the bytes of their records by rank. */
+typedef struct {
+    const ct__spread *spread;
+    int64_t           first, end, *bytes;
+} piece;
+
+#define PIECE ((int64_t)16 << 20) /* bytes of records that are exchanged at a time */
+
+/* Records of one rank after the other, each rank's in the order of tasks. bytes <- where each rank's end. */
+static void unpack(const piece *p, const char *all)
 {
-    for (int r = 0; r < s->comm->size; all += bytes[r++]) {
-        int64_t at = 0;
-        for (int64_t i = 0; i < s->count; i++) {
-            if (!is_wanted(s, i) || owner_of(s, i) != r) continue;
-            if (r != s->comm->rank) s->unpack(s->user, i, all + at);
-            at += s->size(s->user, i);
-        }
+    const ct__spread *s = p->spread;
+    int64_t           at = 0;
+    for (int r = 0; r < s->comm->size; r++) {
+        const int64_t next = at + p->bytes[r];
+        p->bytes[r] = at;
+        at = next;
     }
+    for (int64_t i = p->first; i < p->end; i++) {
+        if (!is_wanted(s, i)) continue;
+        const int r = owner_of(s, i);
+        if (r != s->comm->rank) s->unpack(s->user, i, all + p->bytes[r]);
+        p->bytes[r] += s->size(s->user, i);
+    }
+}
+
+static ct_status exchange_piece(const piece *p, int64_t total, ct_err *err)
+{
+    const ct__spread *s = p->spread;
+    char             *mine = ct__zalloc(p->bytes[s->comm->rank], 1), *all = ct__zalloc(total, 1);
+    ct_status         status = mine && all ? CT_OK : ct__no_memory(err, "bytes of results", total);
+    int64_t           at = 0;
+    for (int64_t i = p->first; status == CT_OK && i < p->end; i++) {
+        if (!is_wanted(s, i) || owner_of(s, i) != s->comm->rank) continue;
+        s->pack(s->user, i, mine + at);
+        at += s->size(s->user, i);
+    }
+    if (status == CT_OK) status = s->comm->exchange(s->comm->user, mine, p->bytes, all, err);
+    if (status == CT_OK) unpack(p, all);
+    free(mine);
+    free(all);
+    return status;
 }
 
 ct_status ct__spread_exchange(const ct__spread *s, ct_err *err)
 {
     if (is_alone(s->comm)) return CT_OK;
-    int64_t total = 0, *bytes = ct__zalloc(s->comm->size, sizeof *bytes);
-    if (!bytes) return ct__no_memory(err, "ranks", s->comm->size);
-    for (int64_t i = 0; i < s->count; i++)
-        if (is_wanted(s, i)) bytes[owner_of(s, i)] += s->size(s->user, i);
-    for (int r = 0; r < s->comm->size; r++) total += bytes[r];
-    char     *mine = ct__zalloc(bytes[s->comm->rank], 1), *all = ct__zalloc(total, 1);
-    ct_status status = mine && all ? CT_OK : ct__no_memory(err, "bytes of results", total);
-    int64_t   at = 0;
-    for (int64_t i = 0; status == CT_OK && i < s->count; i++) {
-        if (!is_wanted(s, i) || owner_of(s, i) != s->comm->rank) continue;
-        s->pack(s->user, i, mine + at);
-        at += s->size(s->user, i);
+    piece p = {.spread = s, .bytes = ct__zalloc(s->comm->size, sizeof *p.bytes)};
+    if (!p.bytes) return ct__no_memory(err, "ranks", s->comm->size);
+    ct_status status = CT_OK;
+    for (; status == CT_OK && p.first < s->count; p.first = p.end) {
+        int64_t total = 0;
+        memset(p.bytes, 0, (size_t)s->comm->size * sizeof *p.bytes);
+        for (p.end = p.first; p.end < s->count && total < PIECE; p.end++) {
+            const int64_t bytes = is_wanted(s, p.end) ? s->size(s->user, p.end) : 0;
+            if (bytes) p.bytes[owner_of(s, p.end)] += bytes;
+            total += bytes;
+        }
+        if (total) status = exchange_piece(&p, total, err);
     }
-    if (status == CT_OK) status = s->comm->exchange(s->comm->user, mine, bytes, all, err);
-    if (status == CT_OK) unpack(s, bytes, all);
-    free(bytes);
-    free(mine);
-    free(all);
+    free(p.bytes);
     return status;
 }
 

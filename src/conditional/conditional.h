@@ -26,6 +26,8 @@ typedef struct {
     double  *square;   /* count x dim: r^2, or its expectation            */
     double  *x;        /* count x features                               */
     int32_t *sequence; /* per sample                                     */
+    ct__store *store;  /* of the sequences; NULL: none                    */
+    int64_t  reserved; /* bytes of its limit                             */
 } ct__squares;
 
 ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,

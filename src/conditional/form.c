@@ -121,27 +121,36 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static ct_status collect(const form *w, int32_t count, const ct_sequence *const seq[], int32_t model, values *v)
+static ct_status collect_sequence(const form *w, const ct_sequence *seq, int32_t model, values *v)
 {
     const ct_function *f = w->f;
+    const ct_graph    *g = seq->graph;
+    int                column[CT_FUNCTION_FEATURES_MAX];
+    ct__feature_columns(g, f, column);
+    for (int32_t k = 0; k < g->factors; k++) {
+        double x[CT_FUNCTION_FEATURES_MAX];
+        if (g->factor[k].noise != model) continue;
+        ct__factor_features(g, k, f, column, x);
+        for (int j = 0; j < f->features; j++)
+            if (isnan(x[j]))
+                return ct_fail(w->err, CT_E_ARGUMENT,
+                               "noise model %s is to depend on %s, which factor %d (%s) of sequence %s has not; "
+                               "its line needs %s=NUMBER, or its sensor a feature of that name in the recipe",
+                               w->model, f->feature[j].name, k, g->factor[k].ops->name, ct_sequence_label(seq),
+                               f->feature[j].name);
+        CT_TRY(ct__grow(&v->x, &v->capacity, (v->count + 1) * f->features, sizeof *v->x, "features", w->err));
+        memcpy(v->x + v->count++ * f->features, x, (size_t)f->features * sizeof *x);
+    }
+    return CT_OK;
+}
+
+static ct_status collect(const form *w, int32_t count, const ct_sequence *const seq[], int32_t model, values *v)
+{
     for (int32_t i = 0; i < count; i++) {
-        const ct_graph *g = seq[i]->graph;
-        int             column[CT_FUNCTION_FEATURES_MAX];
-        ct__feature_columns(g, f, column);
-        for (int32_t k = 0; k < g->factors; k++) {
-            double x[CT_FUNCTION_FEATURES_MAX];
-            if (g->factor[k].noise != model) continue;
-            ct__factor_features(g, k, f, column, x);
-            for (int j = 0; j < f->features; j++)
-                if (isnan(x[j]))
-                    return ct_fail(w->err, CT_E_ARGUMENT,
-                                   "noise model %s is to depend on %s, which factor %d (%s) of sequence %s has not; "
-                                   "its line needs %s=NUMBER, or its sensor a feature of that name in the recipe",
-                                   w->model, f->feature[j].name, k, g->factor[k].ops->name, ct_sequence_label(seq[i]),
-                                   f->feature[j].name);
-            CT_TRY(ct__grow(&v->x, &v->capacity, (v->count + 1) * f->features, sizeof *v->x, "features", w->err));
-            memcpy(v->x + v->count++ * f->features, x, (size_t)f->features * sizeof *x);
-        }
+        CT_TRY(ct_sequence_acquire(seq[i], w->err));
+        const ct_status status = collect_sequence(w, seq[i], model, v);
+        ct_sequence_release(seq[i]);
+        CT_TRY(status);
     }
     if (v->count > 1) return CT_OK;
     return ct_fail(w->err, CT_E_ARGUMENT, "noise model %s: %lld measurements are too few for a function", w->model,

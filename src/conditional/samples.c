@@ -13,6 +13,7 @@
 
 void ct__squares_free(ct__squares *s)
 {
+    if (s->store) (void)ct__store_reserve(s->store, -s->reserved, 0, "", NULL);
     free(s->square);
     free(s->x);
     free(s->sequence);
@@ -32,27 +33,50 @@ static ct_status add(ct__squares *s, const ct_graph *g, const ct_function *f, co
     return CT_OK;
 }
 
-static void begin(const ct_noise *noise, int32_t model, ct__squares *out)
+/* Of sequences in a cache, squares and features of all factors of the model take their part of the limit: a sample's
+ * numbers, what their arrays have grown beyond them, and the terms of its regression. */
+static ct_status begin(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
+                       ct__squares *out, ct_err *err)
 {
     const ct_noise_model *m = ct_noise_get(noise, model);
+    int64_t               samples = 0;
     *out = (ct__squares){.model = model, .dim = m->dim, .features = m->function->features};
+    ct__store *store = count ? ct__store_of(seq[0]) : NULL;
+    if (!store) return CT_OK;
+    for (int32_t i = 0; i < count; i++)
+        if (model < seq[i]->graph->noise_count) samples += seq[i]->graph->noise_use[model].factors;
+    const int64_t bytes = samples * (2 * (m->dim + m->function->features + 1) + m->function->terms) *
+                          (int64_t)sizeof(double);
+    CT_TRY(ct__store_reserve(store, bytes, 1, "squared residuals and features of a function", err));
+    out->store = store;
+    out->reserved = bytes;
+    return CT_OK;
+}
+
+static ct_status add_truth(const ct_sequence *seq, int32_t i, const ct_function *f, ct__squares *out, ct_err *err)
+{
+    const ct_graph *g = seq->graph;
+    int             column[CT_FUNCTION_FEATURES_MAX];
+    ct__feature_columns(g, f, column);
+    for (int32_t k = 0; k < g->factors; k++) {
+        double r[CT_ROWS_MAX];
+        if (g->factor[k].noise != out->model || !seq->truth || !ct__truth_residual(seq, k, r)) continue;
+        for (int row = 0; row < out->dim; row++) r[row] *= r[row];
+        CT_TRY(add(out, g, f, column, k, i, r, err));
+    }
+    return CT_OK;
 }
 
 ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
                                ct__squares *out, ct_err *err)
 {
     const ct_function *f = ct_noise_get(noise, model)->function;
-    begin(noise, model, out);
+    CT_TRY(begin(count, seq, noise, model, out, err));
     for (int32_t i = 0; i < count; i++) {
-        const ct_graph *g = seq[i]->graph;
-        int             column[CT_FUNCTION_FEATURES_MAX];
-        ct__feature_columns(g, f, column);
-        for (int32_t k = 0; k < g->factors; k++) {
-            double r[CT_ROWS_MAX];
-            if (g->factor[k].noise != model || !seq[i]->truth || !ct__truth_residual(seq[i], k, r)) continue;
-            for (int row = 0; row < out->dim; row++) r[row] *= r[row];
-            CT_TRY(add(out, g, f, column, k, i, r, err));
-        }
+        CT_TRY(ct_sequence_acquire(seq[i], err));
+        const ct_status status = add_truth(seq[i], i, f, out, err);
+        ct_sequence_release(seq[i]);
+        CT_TRY(status);
     }
     return CT_OK;
 }
@@ -107,11 +131,14 @@ ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], co
                                ct__squares *out, ct_err *err)
 {
     const ct_function *f = ct_noise_get(noise, model)->function;
-    begin(noise, model, out);
+    CT_TRY(begin(count, seq, noise, model, out, err));
     for (int32_t i = 0; i < count; i++) {
         expectation e = {.out = out, .graph = seq[i]->graph, .function = f, .sequence = i, .err = err};
+        CT_TRY(ct_sequence_acquire(seq[i], err));
         ct__feature_columns(seq[i]->graph, f, e.column);
-        CT_TRY(expect_sequence(seq[i], noise, &e, err));
+        const ct_status status = expect_sequence(seq[i], noise, &e, err);
+        ct_sequence_release(seq[i]);
+        CT_TRY(status);
     }
     return CT_OK;
 }

@@ -26,8 +26,13 @@ ct_status ct__outer_watch_weights(ct_outer *o, ct_err *err)
         o->weight_of[g] = f && o->slot[g] >= 0 ? o->weights : -1;
         if (f && o->slot[g] >= 0) o->weights += f->weights;
     }
-    CT_TRY(ct__outer_need_memory(o, "a function of features", err));
-    o->own = o->keep_layers = 1;
+    if (o->store) {
+        const int64_t bytes = o->count * (int64_t)CT_MAX(1, o->weights) * (int64_t)sizeof(double);
+        CT_TRY(ct__store_reserve(o->store, bytes, o->scratches, "gradients by weights of functions", err));
+        o->reserved += bytes;
+    }
+    o->own = !o->store;
+    o->keep_layers = 1;
     for (int32_t i = 0; i < o->count; i++) {
         free(o->inner[i].weight_gradient);
         o->inner[i].weight_gradient = ct__zalloc(CT_MAX(1, o->weights), sizeof(double));

@@ -7,6 +7,7 @@
  * bias, and its quadrature, what it is a quarter of a period later. */
 #include "data/bias_states.h"
 
+#include "data/store.h"
 #include "graph/biased.h"
 #include "graph/bodies.h"
 
@@ -519,10 +520,9 @@ static ct_status copy_arrays(const ct_sequence *seq, ct_sequence *to, ct_err *er
     return ct_sequence_set_name(to, seq->name, seq->recording, err);
 }
 
-ct_status ct_sequence_copy_biased(const ct_sequence *seq, ct_noise *noise, ct_sequence **out, ct_err *err)
+static ct_status copy_biased(const ct_sequence *seq, ct_noise *noise, ct_sequence **out, ct_err *err)
 {
     ct_graph *graph;
-    *out = NULL;
     CT_TRY(ct_graph_copy(seq->graph, &graph, err));
     ct_sequence *copy;
     ct_status status = ct_sequence_new(graph, &copy, err);
@@ -536,5 +536,19 @@ ct_status ct_sequence_copy_biased(const ct_sequence *seq, ct_noise *noise, ct_se
         *out = copy;
     else
         ct_sequence_free(copy);
+    return status;
+}
+
+ct_status ct_sequence_copy_biased(const ct_sequence *seq, ct_noise *noise, ct_sequence **out, ct_err *err)
+{
+    ct__store *store = ct__store_of(seq);
+    *out = NULL;
+    CT_TRY(ct_sequence_acquire(seq, err));
+    ct_status status = copy_biased(seq, noise, out, err);
+    ct_sequence_release(seq);
+    if (status == CT_OK && store) status = ct__store_add(store, *out, ct_sequence_label(seq), err);
+    if (status == CT_OK) return CT_OK;
+    ct_sequence_free(*out);
+    *out = NULL;
     return status;
 }

@@ -201,6 +201,9 @@ void ct__intern_free(ct__intern *intern);
 ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise,
                                    const ct__conflict_policy *policy, const ct_read_options *options,
                                    ct_sequence **out, ct_err *err);
+ct_status ct__sequence_read_from(FILE *file, const char *path, ct_format format, ct_noise *noise,
+                                 const ct__conflict_policy *policy, const ct_read_options *options, ct_sequence **out,
+                                 ct_err *err);
 /* Read a stream from its start; `path` is for messages and the sequence's name. */
 ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options,
                                    ct_noise *noise, ct_sequence **out, ct_err *err);

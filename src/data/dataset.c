@@ -423,6 +423,12 @@ static ct_status read_runs(reader *r, const ct__paths *from, ct_sequence ***list
     ct_status status = CT_OK;
     for (int64_t i = 0; status == CT_OK && i < from->count; i++) {
         ct_sequence *ready = ct__read_ahead_take(&ahead, from->count, (const char *const *)from->path, i);
+        if (ahead.status != CT_OK) { /* a rank does not answer */
+            ct_sequence_free(ready);
+            if (r->err) *r->err = ahead.err;
+            status = ahead.status;
+            break;
+        }
         status = read_run(r, from->path[i], ready, &(*list)[i]);
         if (status == CT_OK) ++*count;
     }

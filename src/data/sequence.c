@@ -177,6 +177,13 @@ ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format forma
     return read_stream(file, path, format, noise, NULL, options, out, err);
 }
 
+ct_status ct__sequence_read_from(FILE *file, const char *path, ct_format format, ct_noise *noise,
+                                 const ct__conflict_policy *policy, const ct_read_options *options, ct_sequence **out,
+                                 ct_err *err)
+{
+    return read_stream(file, path, format, noise, policy, options, out, err);
+}
+
 ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise,
                                    const ct__conflict_policy *policy, const ct_read_options *options,
                                    ct_sequence **out, ct_err *err)

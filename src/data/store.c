@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "data/store.h"
 #include "base/base.h"
+#include "base/resident.h"
 #include "data/binary.h"
 #include "data/data.h"
 #include "graph/graph.h"
@@ -33,6 +34,9 @@ struct ct__store {
     pthread_mutex_t lock;
     pthread_cond_t  changed;
     int64_t         limit, used, reserved, largest;
+    int64_t         excess; /* of the process over its limit, beyond what is counted      */
+    int64_t         moved;  /* bytes that came since the process was measured              */
+    int64_t         before; /* that the process had above CT__STORE_PROGRAM at the beginning */
     entry          *newest;
     ct__spill      *spill;
     int64_t         taken;  /* the prefetching thread's list: entries up to here were acquired */
@@ -201,13 +205,34 @@ static ct_status evict(ct__store *s, ct_err *err)
     return status;
 }
 
-static int64_t budget(const ct__store *s) { return s->limit - s->reserved; }
+static int64_t budget(const ct__store *s) { return s->limit - s->reserved - s->excess; }
 
 /* Until so many bytes more fit, or all that is present is pinned. */
 static ct_status make_room(ct__store *s, int64_t bytes, ct_err *err)
 {
     while (s->used + bytes > budget(s) && s->newest) CT_TRY(evict(s, err));
     return CT_OK;
+}
+
+/* The process stays below its limit whatever is counted: after so many bytes that came it is measured. What it has
+ * above is first given back by the allocator; sequences leave for the rest. With the lock, which is released
+ * meanwhile. */
+#define MEASURED 64 /* one part in so many of the limit comes between two measurements, and stays free */
+
+static void measure(ct__store *s, int64_t bytes)
+{
+    const int64_t margin = s->info.limit / MEASURED, most = s->info.limit - margin + s->before;
+    s->moved += bytes;
+    if (s->moved < margin) return;
+    s->moved = 0;
+    pthread_mutex_unlock(&s->lock);
+    int64_t resident = ct__memory_resident();
+    if (resident > most) {
+        ct__memory_trim();
+        resident = ct__memory_resident();
+    }
+    pthread_mutex_lock(&s->lock);
+    if (resident) s->excess = CT_MAX(0, CT_MIN(s->excess + (resident - most), s->limit - s->reserved));
 }
 
 /* ---- The door -------------------------------------------------------------------------------- */
@@ -223,6 +248,7 @@ static ct_status pin(entry *e, ct_err *err)
     }
     e->is = COMING;
     s->used += e->bytes; /* before others use the room */
+    measure(s, e->bytes);
     ct_status status = make_room(s, 0, err);
     pthread_mutex_unlock(&s->lock);
     const double begin = thread_s();
@@ -291,6 +317,7 @@ ct_status ct__store_new(int64_t limit, ct__store **out, ct_err *err)
     s->limit = CT__STORE_COUNTED(limit);
     s->info.limit = limit;
     s->reserved = CT__STORE_PROGRAM;
+    s->before = CT_MAX(0, ct__memory_resident() - CT__STORE_PROGRAM);
     if (pthread_mutex_init(&s->lock, NULL) || pthread_cond_init(&s->changed, NULL)) {
         free(s);
         return ct__no_memory(err, "locks", 1);
@@ -331,6 +358,7 @@ ct_status ct__store_add(ct__store *s, ct_sequence *seq, const char *path, ct_err
     s->used += bytes;
     s->largest = CT_MAX(s->largest, bytes);
     link_newest(e);
+    measure(s, bytes);
     const ct_status status = make_room(s, 0, err);
     s->info.most = CT_MAX(s->info.most, s->used + s->reserved);
     pthread_mutex_unlock(&s->lock);
@@ -378,6 +406,14 @@ int64_t ct__store_room(ct__store *s)
     return CT_MAX(0, room);
 }
 
+int64_t ct__store_largest(ct__store *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const int64_t largest = s->largest;
+    pthread_mutex_unlock(&s->lock);
+    return largest;
+}
+
 ct_status ct__store_spill(ct__store *s, ct__spill **out, ct_err *err)
 {
     pthread_mutex_lock(&s->lock);
@@ -385,39 +421,6 @@ ct_status ct__store_spill(ct__store *s, ct__spill **out, ct_err *err)
     *out = s->spill;
     pthread_mutex_unlock(&s->lock);
     return status;
-}
-
-/* Bytes of all of them, each as often as it is in the list. */
-static int64_t sum_bytes(int64_t count, const ct_sequence *const seq[])
-{
-    int64_t sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += seq[i]->entry ? ((const entry *)seq[i]->entry)->bytes : 0;
-    return sum;
-}
-
-ct_status ct__store_hold(int64_t count, const ct_sequence *const seq[], int times, const char *what, ct_err *err)
-{
-    ct__store *s = count ? ct__store_of(seq[0]) : NULL;
-    if (!s) return CT_OK;
-    const int64_t bytes = sum_bytes(count, seq);
-    CT_TRY(ct__store_reserve(s, (times + 1) * bytes, 0, what, err));
-    (void)ct__store_reserve(s, -bytes, 0, "", NULL); /* they count themselves when they are acquired */
-    for (int64_t i = 0; i < count; i++) {
-        const ct_status status = ct_sequence_acquire(seq[i], err);
-        if (status == CT_OK) continue;
-        for (int64_t k = 0; k < i; k++) ct_sequence_release(seq[k]);
-        (void)ct__store_reserve(s, -times * bytes, 0, "", NULL);
-        return status;
-    }
-    return CT_OK;
-}
-
-void ct__store_let_go(int64_t count, const ct_sequence *const seq[], int times)
-{
-    ct__store *s = count ? ct__store_of(seq[0]) : NULL;
-    if (!s) return;
-    (void)ct__store_reserve(s, -times * sum_bytes(count, seq), 0, "", NULL);
-    for (int64_t i = 0; i < count; i++) ct_sequence_release(seq[i]);
 }
 
 int ct_dataset_cache_info(const ct_dataset *d, ct_cache_info *out)

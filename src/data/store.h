@@ -38,10 +38,7 @@ ct__store *ct__store_of(const ct_sequence *seq);
  * what is left does not hold `jobs` of the largest sequences; then nothing is taken. `what` names it: "solvers". */
 ct_status ct__store_reserve(ct__store *store, int64_t bytes, int jobs, const char *what, ct_err *err);
 int64_t   ct__store_room(ct__store *store); /* bytes that are neither reserved nor needed for the largest sequence */
-/* All sequences are acquired, with `times` their memory reserved, or none; then the opposite. For what needs them all
- * at once, which `what` names. Nothing happens to sequences of no store. */
-ct_status ct__store_hold(int64_t count, const ct_sequence *const seq[], int times, const char *what, ct_err *err);
-void      ct__store_let_go(int64_t count, const ct_sequence *const seq[], int times);
+int64_t   ct__store_largest(ct__store *store); /* bytes of the largest sequence */
 /* The file for what exceeds the limit, also of others. */
 ct_status ct__store_spill(ct__store *store, ct__spill **out, ct_err *err);
 

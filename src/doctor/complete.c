@@ -41,7 +41,8 @@ static ct_status estimate(ct__exam *e, ct__exam_sequence *s, ct_err *err)
     double                 *x = ct__zalloc(size, sizeof *x);
     ct_status               status = x ? CT_OK : ct__no_memory(err, "values", size);
     if (status == CT_OK) status = ct_noise_copy(e->dataset->noise, &noise, err);
-    if (status == CT_OK) status = ct__add_truth(&l, &options, s->index, noise, err);
+    if (status == CT_OK) status = ct__add_truth_models(&l, &options, s->index, noise, err);
+    if (status == CT_OK) status = ct__add_truth(&l, err);
     if (status == CT_OK) status = ct_start_values(s->seq, s->seq->truth ? CT_START_TRUTH : CT_START_MEASURED, x, err);
     if (status == CT_OK) status = ct_solver_new(l.whole, NULL, &solver, err);
     if (status == CT_OK) {

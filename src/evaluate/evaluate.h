@@ -42,9 +42,9 @@ ct_status ct__find_divergence(const ct_sequence *seq, const ct_noise *noise, ct_
                               ct_evaluation *e, ct_err *err);
 ct_status ct__compare_divergence(int32_t count, ct_evaluation each[], ct_err *err);
 
-/* truth_frame.c: ct_truth_frame_findings on several threads. */
-ct_status ct__truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int jobs,
-                                   ct_findings *out, ct_err *err);
+/* truth_frame.c: findings of sequences whose differences are known. */
+ct_status ct__truth_frame_report(int32_t count, const ct_sequence *const seq[], const ct_frame_difference difference[],
+                                 ct_findings *out, ct_err *err);
 /* inference.c: 1 if measurements do not determine nine in ten of its poses; what that means for choices left open. */
 ct_status ct__sequence_unplaced(const ct_sequence *seq, int *out, ct_err *err);
 void      ct__inference_resolve(int unplaced, ct_inference *inference);

@@ -9,7 +9,7 @@
  * and those measurements contradict the truth, but not the truth moved by T^-1 (tie_residuals.c).
  *
  * Drift of odometry from a known first pose is not rigid: such a T removes two thirds of it, not nine tenths. */
-#include "base/parallel.h"
+#include "base/base.h"
 #include "evaluate/evaluate.h"
 
 #include <math.h>
@@ -123,80 +123,33 @@ static double round_to(double value, double length)
     return rounded == 0 ? 0 : rounded;
 }
 
-ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise,
-                                  ct_findings *out, ct_err *err)
-{
-    return ct__truth_frame_findings(count, seq, noise, 1, out, err);
-}
-
-/* The first failure of a thread: its sequence, -1 if there is none. Threads take sequences in ascending order. */
-typedef struct {
-    int64_t   at;
-    ct_status status;
-    ct_err    err;
-} failure;
-
-typedef struct {
-    const ct_sequence *const *seq;
-    const ct_noise           *noise;
-    ct_frame_difference      *difference;
-    failure                  *failed; /* per thread */
-} comparison;
-
-static void compare_one(void *user, int64_t i, int worker)
-{
-    const comparison *c = user;
-    failure          *f = &c->failed[worker];
-    ct_err            err = {0};
-    ct_status         status = ct_sequence_acquire(c->seq[i], &err);
-    if (status == CT_OK) {
-        status = ct_truth_frame(c->seq[i], c->noise, &c->difference[i], &err);
-        ct_sequence_release(c->seq[i]);
-    }
-    if (status != CT_OK && f->at < 0) *f = (failure){i, status, err};
-}
-
-/* That of the first sequence which failed. */
-static ct_status first_failure(const comparison *c, int jobs, ct_err *err)
-{
-    const failure *first = NULL;
-    for (int w = 0; w < jobs; w++)
-        if (c->failed[w].at >= 0 && (!first || c->failed[w].at < first->at)) first = &c->failed[w];
-    if (!first) return CT_OK;
-    if (err) *err = first->err;
-    return first->status;
-}
-
-static ct_status add_findings(int32_t count, const comparison *c, ct_findings *out, ct_err *err)
+ct_status ct__truth_frame_report(int32_t count, const ct_sequence *const seq[], const ct_frame_difference difference[],
+                                 ct_findings *out, ct_err *err)
 {
     for (int32_t i = 0; i < count; i++) {
-        const ct_frame_difference d = c->difference[i];
+        const ct_frame_difference d = difference[i];
         if (!d.differs) continue;
         const double length = sqrt(d.shift[0] * d.shift[0] + d.shift[1] * d.shift[1] + d.shift[2] * d.shift[2]);
         const double value[] = {round_to(d.shift[0], length), round_to(d.shift[1], length),
                                 round_to(d.shift[2], length), 0.1 * round(10 * d.angle)};
         CT_TRY(ct_findings_add(out, CT_FINDING_TRUTH_IN_OTHER_FRAME, 4, value, err));
-        CT_TRY(ct_findings_add_subject(out, CT_SUBJECT_SEQUENCE, i, 0, ct_sequence_label(c->seq[i]), err));
+        CT_TRY(ct_findings_add_subject(out, CT_SUBJECT_SEQUENCE, i, 0, ct_sequence_label(seq[i]), err));
     }
     return CT_OK;
 }
 
-ct_status ct__truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int jobs,
-                                   ct_findings *out, ct_err *err)
+ct_status ct_truth_frame_findings(int32_t count, const ct_sequence *const seq[], const ct_noise *noise,
+                                  ct_findings *out, ct_err *err)
 {
-    const int  workers = CT_MAX(1, jobs);
-    comparison c = {.seq = seq,
-                    .noise = noise,
-                    .difference = ct__zalloc(count, sizeof *c.difference),
-                    .failed = ct__zalloc(workers, sizeof *c.failed)};
-    ct_status  status = c.difference && c.failed ? CT_OK : ct__no_memory(err, "sequences", count);
-    for (int w = 0; status == CT_OK && w < workers; w++) c.failed[w].at = -1;
-    if (status == CT_OK) {
-        ct__parallel(workers, count, compare_one, &c);
-        status = first_failure(&c, workers, err);
+    ct_frame_difference *difference = ct__zalloc(count, sizeof *difference);
+    ct_status            status = difference ? CT_OK : ct__no_memory(err, "sequences", count);
+    for (int32_t i = 0; status == CT_OK && i < count; i++) {
+        status = ct_sequence_acquire(seq[i], err);
+        if (status != CT_OK) break;
+        status = ct_truth_frame(seq[i], noise, &difference[i], err);
+        ct_sequence_release(seq[i]);
     }
-    if (status == CT_OK) status = add_findings(count, &c, out, err);
-    free(c.difference);
-    free(c.failed);
+    if (status == CT_OK) status = ct__truth_frame_report(count, seq, difference, out, err);
+    free(difference);
     return status;
 }

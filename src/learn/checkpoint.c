@@ -112,8 +112,10 @@ ct_status ct__checkpoint_mark(ct_checkpoint *l, ct_outer *o, ct_err *err)
     }
     l->starts = starts;
     l->mark = l->used;
-    const double pause = l->every_s > 0 ? CT_MAX(l->every_s, SELDOM * l->took_s) : 0;
-    return ct_now_s() - l->written_s < pause ? CT_OK : ct_checkpoint_write(l, err);
+    const double  pause = l->every_s > 0 ? CT_MAX(l->every_s, SELDOM * l->took_s) : 0;
+    unsigned char early = ct_now_s() - l->written_s < pause;
+    CT_TRY(ct_comm_give(o->options.comm, &early, 1, err)); /* the clock of rank 0 */
+    return early ? CT_OK : ct_checkpoint_write(l, err);
 }
 
 void ct__checkpoint_seal(ct_checkpoint *l)
@@ -162,14 +164,11 @@ static int put_starts(ct_checkpoint *l, FILE *file, uint64_t *sum, ct_err *err)
     return ok;
 }
 
-ct_status ct_checkpoint_write(ct_checkpoint *l, ct_err *err)
+static ct_status write_file(ct_checkpoint *l, double begin, ct_err *err)
 {
-    if (l->sealed && l->last.status != CT_OK) return ct_fail(err, l->last.status, "%s", l->last.text);
-    if (l->file || l->sealed) return CT_OK; /* the file is what it should be */
     const uint64_t header[HEADER] = {MAGIC, l->key, (uint64_t)l->mark, (uint64_t)l->starts, 0};
     uint64_t       sum = CT__DIGEST_SEED;
     ct__file       file;
-    const double   begin = ct_now_s();
     CT_TRY(ct__file_begin(&file, l->path, err));
     int ok = put_words(file.stream, header, HEADER, &sum) && put_words(file.stream, l->word, l->mark, &sum);
     if (ok) ok = put_starts(l, file.stream, &sum, err);
@@ -180,6 +179,19 @@ ct_status ct_checkpoint_write(ct_checkpoint *l, ct_err *err)
     ct__file_abort(&file);
     if (ok < 0) return err ? err->status : CT_E_IO;
     return ct_fail(err, CT_E_IO, "%s: %s", l->path, strerror(errno));
+}
+
+ct_status ct_checkpoint_write(ct_checkpoint *l, ct_err *err)
+{
+    if (l->sealed && l->last.status != CT_OK) return ct_fail(err, l->last.status, "%s", l->last.text);
+    if (l->file || l->sealed) return CT_OK; /* the file is what it should be */
+    if (l->starts) {
+        const double begin = ct_now_s();
+        CT_TRY(ct__outer_gather_starts(l->outer, err));
+        if (l->outer->options.comm && l->outer->options.comm->rank > 0) return CT_OK;
+        return write_file(l, begin, err);
+    }
+    return write_file(l, ct_now_s(), err);
 }
 
 static int get_words(FILE *file, void *words, int64_t count, uint64_t *sum)

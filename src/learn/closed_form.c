@@ -221,11 +221,14 @@ static ct_status iterate_scatter(closed *c, int32_t g, int64_t *samples, ct_err 
     return CT_OK;
 }
 
-ct_status ct_outer_closed_form(const ct_outer *o, const uint8_t *part, double *p, int64_t *samples, ct_err *err)
+/* plain: second moments of the part, per slot; NULL: they are gathered. */
+static ct_status estimate(const ct_outer *o, const uint8_t *part, const moments *plain, double *p, int64_t *samples,
+                          ct_err *err)
 {
     closed    c = {.outer = o, .part = part, .model = ct__zalloc(o->slots, sizeof *c.model)};
     ct_status status = c.model ? ct_noise_copy(o->base, &c.noise, err) : ct__no_memory(err, "noise models", o->slots);
-    for (int32_t g = 0; status == CT_OK && g < o->models; g++)
+    if (status == CT_OK && plain) memcpy(c.model, plain, (size_t)o->slots * sizeof *plain);
+    for (int32_t g = 0; status == CT_OK && !plain && g < o->models; g++)
         if (o->slot[g] >= 0) gather_model(&c, g, 1);
     for (int32_t g = 0; status == CT_OK && g < o->models; g++) {
         if (o->slot[g] < 0) continue;
@@ -235,5 +238,83 @@ ct_status ct_outer_closed_form(const ct_outer *o, const uint8_t *part, double *p
     if (status == CT_OK) ct_theta_get(o->theta, c.noise, p);
     ct_noise_free(c.noise);
     free(c.model);
+    return status;
+}
+
+ct_status ct_outer_closed_form(const ct_outer *o, const uint8_t *part, double *p, int64_t *samples, ct_err *err)
+{
+    return estimate(o, part, NULL, p, samples, err);
+}
+
+/* ---- Without a block of sequences ------------------------------------------------------------ */
+
+typedef struct {
+    const ct_outer *outer;
+    int64_t         blocks;
+    moments        *sum;     /* blocks x slots: of the sequences outside of the block */
+    double         *p;       /* blocks x m                                            */
+    int64_t        *samples; /* the same                                              */
+    ct_status      *status;  /* per block                                             */
+} left_out;
+
+static void add_moments(const moments *from, moments *to)
+{
+    for (int i = 0; i < ENTRIES; i++) to->sum[i] += from->sum[i];
+    to->count += from->count;
+}
+
+/* sum_k <- those before block k plus those behind it: n + blocks additions a number, and none is subtracted. */
+static void sum_others(const left_out *j, int32_t slot, moments *own)
+{
+    const ct_outer    *o = j->outer;
+    const ct__samples *s = &o->samples[slot];
+    const int64_t      blocks = j->blocks, n = (int64_t)s->dim * s->dim;
+    moments            before = {0}, behind = {0};
+    memset(own, 0, (size_t)blocks * sizeof *own);
+    for (int64_t i = 0; i < o->count; i++) {
+        moments *m = &own[i * blocks / o->count];
+        for (int64_t k = 0; k < n; k++) m->sum[k] += s->sum[i * n + k];
+        m->count += s->first[i + 1] - s->first[i];
+    }
+    for (int64_t k = 0; k < blocks; k++) {
+        j->sum[k * o->slots + slot] = before;
+        add_moments(&own[k], &before);
+    }
+    for (int64_t k = blocks - 1; k >= 0; k--) {
+        add_moments(&behind, &j->sum[k * o->slots + slot]);
+        add_moments(&own[k], &behind);
+    }
+}
+
+static void leave_out(void *user, int64_t k, int worker)
+{
+    const left_out *j = user;
+    const int64_t   n = j->outer->count, m = j->outer->m;
+    uint8_t        *part = ct__zalloc(n, sizeof *part); /* for models with kernels, which are no sums */
+    (void)worker;
+    j->status[k] = CT_E_MEMORY;
+    if (!part) return;
+    for (int64_t i = 0; i < n; i++) part[i] = i * j->blocks / n != k;
+    j->status[k] = estimate(j->outer, part, j->sum + k * j->outer->slots, j->p + k * m, j->samples + k * m, NULL);
+    free(part);
+}
+
+ct_status ct__closed_forms_left_out(const ct_outer *o, int64_t blocks, double *p, int64_t *samples, ct_err *err)
+{
+    left_out  j = {.outer = o,
+                   .blocks = blocks,
+                   .sum = ct__zalloc(blocks * o->slots, sizeof *j.sum),
+                   .p = p,
+                   .samples = samples,
+                   .status = ct__zalloc(blocks, sizeof *j.status)};
+    moments  *own = ct__zalloc(blocks, sizeof *own);
+    ct_status status = j.sum && j.status && own ? CT_OK : ct__no_memory(err, "blocks of sequences", blocks);
+    for (int32_t slot = 0; status == CT_OK && slot < o->slots; slot++) sum_others(&j, slot, own);
+    if (status == CT_OK) ct__parallel(o->scratches, blocks, leave_out, &j);
+    for (int64_t k = 0; status == CT_OK && k < blocks; k++)
+        if (j.status[k] != CT_OK) status = ct__no_memory(err, "closed forms", blocks);
+    free(j.sum);
+    free(j.status);
+    free(own);
     return status;
 }

@@ -134,25 +134,49 @@ static int find_pair(int32_t n, identity *each, int32_t *i, int32_t *j)
 }
 
 typedef struct {
-    const ct_outer *outer;
-    identity       *each;
-} identification;
+    ct_outer            *outer;
+    ct_frame_difference *difference; /* per sequence */
+} frames;
 
-static void identify(void *user, int64_t i, int worker)
+static void compare_frames(void *user, int64_t i, int worker)
 {
-    const identification *d = user;
+    const frames   *f = user;
+    ct_err          err = {0};
+    const ct_status status = ct_truth_frame(f->outer->inner[i].seq, f->outer->base, &f->difference[i], &err);
     (void)worker;
-    d->each[i] = (identity){ct__sequence_digest(d->outer->inner[i].seq), (int32_t)i};
+    if (status != CT_OK) ct__outer_tell(f->outer, (int32_t)i, status, &err);
+}
+
+static int64_t frame_size(const void *user, int64_t i)
+{
+    (void)user;
+    (void)i;
+    return (int64_t)sizeof(ct_frame_difference);
+}
+
+static void pack_frame(const void *user, int64_t i, void *record)
+{
+    memcpy(record, &((const frames *)user)->difference[i], sizeof(ct_frame_difference));
+}
+
+static void unpack_frame(void *user, int64_t i, const void *record)
+{
+    memcpy(&((const frames *)user)->difference[i], record, sizeof(ct_frame_difference));
 }
 
 ct_status ct__diagnose_frames(ct__learning *l)
 {
-    const ct_outer     *o = l->objective.outer;
-    const ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
-    if (!seq) return ct__no_memory(l->objective.err, "sequences", o->count);
-    for (int32_t i = 0; i < o->count; i++) seq[i] = o->inner[i].seq;
-    const ct_status status = ct__truth_frame_findings(o->count, seq, o->base, o->scratches,
-                                                      &l->objective.result->findings, l->objective.err);
+    static const ct__records records = {frame_size, pack_frame, unpack_frame};
+    ct_outer *const          o = l->objective.outer;
+    ct_err *const            err = l->objective.err;
+    frames                   f = {o, ct__zalloc(o->count, sizeof *f.difference)};
+    const ct_sequence      **seq = ct__zalloc(o->count, sizeof *seq);
+    ct_status status = seq && f.difference ? CT_OK : ct__no_memory(err, "sequences", o->count);
+    for (int32_t i = 0; status == CT_OK && i < o->count; i++) seq[i] = o->inner[i].seq;
+    if (status == CT_OK) status = ct__outer_each_shared(o, compare_frames, &records, &f, err);
+    if (status == CT_OK)
+        status = ct__truth_frame_report(o->count, seq, f.difference, &l->objective.result->findings, err);
+    free(f.difference);
     free(seq);
     return status;
 }
@@ -160,14 +184,14 @@ ct_status ct__diagnose_frames(ct__learning *l)
 /* If a sequence occurs twice, a fold that holds one copy out trains on the other. */
 ct_status ct__diagnose_duplicates(ct__learning *l)
 {
-    ct_outer      *o = l->objective.outer;
-    identification d = {.outer = o, .each = ct__zalloc(o->count, sizeof *d.each)};
-    int32_t        i = 0, j = 0;
-    if (!d.each) return ct__no_memory(l->objective.err, "sequences", o->count);
-    const ct_status status = ct__outer_each(o, identify, &d, l->objective.err);
-    const int       found = status == CT_OK && find_pair(o->count, d.each, &i, &j);
-    free(d.each);
-    if (!found) return status;
+    const ct_outer *o = l->objective.outer;
+    identity       *each = ct__zalloc(o->count, sizeof *each);
+    int32_t         i = 0, j = 0;
+    if (!each) return ct__no_memory(l->objective.err, "sequences", o->count);
+    for (int32_t k = 0; k < o->count; k++) each[k] = (identity){o->inner[k].digest, k};
+    const int found = find_pair(o->count, each, &i, &j);
+    free(each);
+    if (!found) return CT_OK;
     CT_TRY(ct__find(l, CT_FINDING_DUPLICATE_SEQUENCES, CT__NO_VALUES));
     CT_TRY(find_sequence(l, j));
     return find_sequence(l, i);

@@ -82,6 +82,25 @@ static uint64_t add_parameter(uint64_t h, const char *name)
     return ct__digest(h, from, strlen(from));
 }
 
+#define MANY 64 /* sequences; more are known by their digests, which threads and ranks have made together */
+
+/* With few sequences digests of older runs stay the same. */
+static uint64_t add_sequences(uint64_t h, const ct_outer *o)
+{
+    const int many = o->count + o->extras > MANY;
+    for (int32_t i = 0; i < o->count + o->extras; i++) {
+        const ct_sequence *seq = i < o->count ? o->inner[i].seq : o->extra[i - o->count];
+        if (many && i < o->count) {
+            h = ct__digest(h, &o->inner[i].digest, sizeof o->inner[i].digest);
+            continue;
+        }
+        if (ct_sequence_acquire(seq, NULL) != CT_OK) continue; /* learning meets the error */
+        h = add_sequence(h, seq);
+        ct_sequence_release(seq);
+    }
+    return h;
+}
+
 uint64_t ct_outer_digest(const ct_outer *o, const char *text)
 {
     const ct_outer_options *q = &o->options;
@@ -109,12 +128,7 @@ uint64_t ct_outer_digest(const ct_outer *o, const char *text)
     uint64_t     h = ct__digest(CT__DIGEST_SEED, numbers, sizeof numbers);
     h = ct__digest(h, q->replay.smoother.relinearise, sizeof q->replay.smoother.relinearise);
     if (q->no_truth) h = ct__digest(h, "no truth", 8); /* digests of older runs stay the same */
-    for (int32_t i = 0; i < o->count + o->extras; i++) {
-        const ct_sequence *seq = i < o->count ? o->inner[i].seq : o->extra[i - o->count];
-        if (ct_sequence_acquire(seq, NULL) != CT_OK) continue; /* learning meets the error */
-        h = add_sequence(h, seq);
-        ct_sequence_release(seq);
-    }
+    h = add_sequences(h, o);
     for (int32_t g = 0; g < o->models; g++) h = add_model(h, ct_noise_get(o->base, g));
     for (int32_t i = 0; i < o->m; i++) {
         char   name[512];

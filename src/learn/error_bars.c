@@ -178,28 +178,6 @@ static ct_status find_directions(bars *b)
 
 /* ---- Error bars ------------------------------------------------------------------------------ */
 
-typedef struct {
-    const ct_outer *outer;
-    int64_t         blocks;
-    double         *p;       /* blocks x m                */
-    int64_t        *samples; /* the same                  */
-    ct_status      *status;  /* per block                 */
-} left_out;
-
-/* p_k <- the closed form without block k. */
-static void leave_out(void *user, int64_t k, int worker)
-{
-    const left_out *j = user;
-    const int64_t   n = j->outer->count, m = j->outer->m;
-    uint8_t        *part = ct__zalloc(n, sizeof *part);
-    (void)worker;
-    j->status[k] = CT_E_MEMORY;
-    if (!part) return;
-    for (int64_t i = 0; i < n; i++) part[i] = i * j->blocks / n != k;
-    j->status[k] = ct_outer_closed_form(j->outer, part, j->p + k * m, j->samples + k * m, NULL);
-    free(part);
-}
-
 #define JACKKNIFE 256 /* blocks at most: the variance is then known to 1 part in 11 */
 
 /* jackknife_i <- (n - 1)/n sum over blocks of (closed form without the block - their mean)^2; 0 with fewer than three
@@ -209,23 +187,17 @@ static ct_status jackknife_closed_form(bars *b)
     const ct_outer *o = b->l->objective.outer;
     const int64_t   m = b->m, n = CT_MIN(o->count, JACKKNIFE);
     if (n < 3 || o->reference != CT_REFERENCE_CLOSED_FORM) return CT_OK;
-    ct_status *each = ct__zalloc(n, sizeof *each);
-    int64_t   *samples = ct__zalloc(n * m, sizeof *samples);
-    double    *p = ct__zalloc((n + 1) * m, sizeof *p), *mean = p ? p + n * m : NULL;
-    ct_status  status = each && samples && p ? CT_OK : ct__no_memory(b->l->objective.err, "sequences", n);
-    left_out   job = {.outer = o, .blocks = n, .p = p, .samples = samples, .status = each};
-    if (status == CT_OK) ct__parallel(o->scratches, n, leave_out, &job);
-    for (int64_t k = 0; status == CT_OK && k < n; k++) {
-        if (each[k] != CT_OK) status = ct__no_memory(b->l->objective.err, "closed forms", n);
-        for (int64_t i = 0; status == CT_OK && i < m; i++)
-            mean[i] += samples[k * m + i] ? p[k * m + i] / (double)n : NAN;
-    }
+    int64_t  *samples = ct__zalloc(n * m, sizeof *samples);
+    double   *p = ct__zalloc((n + 1) * m, sizeof *p), *mean = p ? p + n * m : NULL;
+    ct_status status = samples && p ? CT_OK : ct__no_memory(b->l->objective.err, "sequences", n);
+    if (status == CT_OK) status = ct__closed_forms_left_out(o, n, p, samples, b->l->objective.err);
+    for (int64_t k = 0; status == CT_OK && k < n; k++)
+        for (int64_t i = 0; i < m; i++) mean[i] += samples[k * m + i] ? p[k * m + i] / (double)n : NAN;
     for (int64_t k = 0; status == CT_OK && k < n; k++)
         for (int64_t i = 0; i < m; i++)
             b->jackknife[i] += (double)(n - 1) / (double)n * (p[k * m + i] - mean[i]) * (p[k * m + i] - mean[i]);
     for (int64_t i = 0; i < m; i++)
         if (!(b->jackknife[i] >= 0)) b->jackknife[i] = 0;
-    free(each);
     free(samples);
     free(p);
     return status;

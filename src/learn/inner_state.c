@@ -139,15 +139,6 @@ ct_status ct__outer_plan_memory(ct_outer *o, ct_err *err)
     return ct__solver_pool_new(limit, 0, o->own, &o->pool, err);
 }
 
-ct_status ct__outer_need_memory(const ct_outer *o, const char *what, ct_err *err)
-{
-    if (!o->store) return CT_OK;
-    return ct_fail(err, CT_E_UNSUPPORTED,
-                   "%s needs all %d sequences in memory, so it does not go with a limit of memory; leave --memory "
-                   "out, or learn from fewer sequences",
-                   what, o->count);
-}
-
 /* ---- Passes over the sequences --------------------------------------------------------------- */
 
 typedef struct {
@@ -221,7 +212,29 @@ static void visit_sequence(void *user, int64_t i, int worker)
 
 ct_status ct__outer_each(ct_outer *o, ct__task_fn task, void *user, ct_err *err)
 {
-    visit            v = {o, task, user};
-    const ct__spread spread = {.jobs = o->scratches, .count = o->count, .task = visit_sequence, .user = &v};
-    return ct__outer_spread_run(o, &spread, err);
+    return ct__outer_each_shared(o, task, NULL, user, err);
+}
+
+ct_status ct__outer_each_shared(ct_outer *o, ct__task_fn task, const ct__records *records, void *user, ct_err *err)
+{
+    visit      v = {o, task, user};
+    ct__spread spread = {.comm = o->options.comm,
+                         .owner = o->owner,
+                         .jobs = o->scratches,
+                         .count = o->count,
+                         .task = visit_sequence,
+                         .user = &v};
+    ct_err    own = {0};
+    ct_status status = ct__outer_spread_run(o, &spread, &own);
+    if (status != CT_OK && o->failed < 0) { /* no sequence's: memory */
+        if (err) *err = own;
+        return status;
+    }
+    CT_TRY(ct__outer_agree(o, err));
+    if (!records) return CT_OK;
+    spread.user = user;
+    spread.size = records->size;
+    spread.pack = records->pack;
+    spread.unpack = records->unpack;
+    return ct__spread_exchange(&spread, err);
 }

@@ -59,6 +59,7 @@ typedef struct {
     int                unplaced;             /* measurements do not determine its poses            */
     double            *start, *x;            /* values: where solves start; the last solution      */
     int64_t            place[2];             /* of these in outer->spill                           */
+    uint64_t           digest;               /* of the sequence                                    */
     double             loss;
     ct_model_fit *fit;                       /* per noise model, if wanted                         */
     double            *gradient;             /* m                                                  */
@@ -92,6 +93,7 @@ typedef struct {
 /* Residuals at the truth of the factors of a learned model, sequence by sequence. */
 typedef struct {
     double  *r;     /* count x dim; NULL: they are not kept, as their moments are all that is needed */
+    int      robust;
     int64_t *first; /* per sequence (+1): where its samples begin      */
     double  *sum;   /* per sequence: dim x dim, the sum of r r'        */
     int64_t  count;
@@ -171,19 +173,30 @@ void      ct__inner_swap(ct__inner_problem *inner);
 void      ct__outer_tell(ct_outer *outer, int32_t i, ct_status status, const ct_err *err);
 /* Memory for the starts of all inner problems, for solvers and threads, within the limit of the cache. */
 ct_status ct__outer_plan_memory(ct_outer *outer, ct_err *err);
-/* task(user, i, worker) for all sequences, on threads, each acquired, in an order that the cache knows. The error is
- * that of the first that ct__outer_tell was called for. */
+/* task(user, i, worker) for the sequences that this rank owns, on threads, each acquired, in an order that the cache
+ * knows. The error is that of the first that ct__outer_tell was called for, on any rank. */
 ct_status ct__outer_each(ct_outer *outer, ct__task_fn task, void *user, ct_err *err);
+/* The same; then the records of all sequences are on all ranks. */
+typedef struct {
+    int64_t (*size)(const void *user, int64_t i);
+    void (*pack)(const void *user, int64_t i, void *record);
+    void (*unpack)(void *user, int64_t i, const void *record);
+} ct__records;
+ct_status ct__outer_each_shared(ct_outer *outer, ct__task_fn task, const ct__records *records, void *user,
+                                ct_err *err);
 /* ct__spread_run of tasks that are sequences of the outer problem. */
 ct_status ct__outer_spread_run(ct_outer *outer, const ct__spread *spread, ct_err *err);
-/* CT_E_UNSUPPORTED with a sentence if sequences are in a cache: `what` needs all of them in memory. */
-ct_status ct__outer_need_memory(const ct_outer *outer, const char *what, ct_err *err);
 
-/* residual_samples.c: room for them; those of one sequence, acquired; then all of them in order. */
+/* residual_samples.c: room for them; those of one sequence, acquired; then all of them in order. _bytes, _copy: those
+ * of a sequence as a record for other ranks; out 1: into the record. */
 ct_status ct__samples_begin(ct_outer *outer, ct_err *err);
 ct_status ct__samples_of(ct_outer *outer, int32_t i, ct_err *err);
+int64_t   ct__samples_bytes(const ct_outer *outer, int32_t i);
+void      ct__samples_copy(ct_outer *outer, int32_t i, char *record, int out);
 ct_status ct__samples_end(ct_outer *outer, ct_err *err);
 void      ct__free_samples(ct_outer *outer);
+/* closed_form.c: without block k of `blocks` blocks of neighbouring sequences, for all k. p, samples: blocks x m. */
+ct_status ct__closed_forms_left_out(const ct_outer *outer, int64_t blocks, double *p, int64_t *samples, ct_err *err);
 /* E[2 rho(d)] / n of a kernel where noise is Gaussian: d^2 chi-square of n degrees. 1 without a kernel. */
 double ct__kernel_mean(ct_robust robust, int n);
 
@@ -199,8 +212,10 @@ int ct__outer_owns(const ct_outer *outer, int32_t i);
 ct_status ct__outer_share_owners(ct_outer *outer, ct_err *err);
 ct_status ct__outer_run(ct_outer *outer, ct__task_fn task, void *user, ct_err *err);
 ct_status ct__outer_exchange(ct_outer *outer, int want, double *extra, ct_err *err);
-/* After accepted steps: starts of inner solves that took part. */
-ct_status ct__outer_exchange_starts(ct_outer *outer, ct_err *err);
+/* Starts of inner solves are with the ranks that own the sequences. Before they are written: rank 0 has them all. */
+ct_status ct__outer_gather_starts(ct_outer *outer, ct_err *err);
+/* The failure of the first sequence that ct__outer_tell was called for, on all ranks; CT_OK if there is none. */
+ct_status ct__outer_agree(ct_outer *outer, ct_err *err);
 
 /* numeric_gradient.c: gradient and matrix of every sequence that took part, by perturbed solves from its solution. */
 ct_status ct__numeric_derivatives(ct_outer *outer, const double *p, ct_err *err);

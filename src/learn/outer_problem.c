@@ -104,24 +104,14 @@ static ct_status make_sequence(ct_outer *o, int32_t i, ct_err *err)
 {
     ct__inner_problem *inner = &o->inner[i];
     const ct_graph    *graph = inner->seq->graph;
-    const int64_t      m = o->m;
     int32_t            unplaced;
     CT_TRY(check_sequence(o, inner->seq, i, o->base, err));
     CT_TRY(check_derivatives(o, graph, err));
     CT_TRY(ct__samples_of(o, i, err));
     CT_TRY(ct__sequence_unplaced(inner->seq, &unplaced, err));
     inner->unplaced = unplaced;
+    inner->digest = ct__sequence_digest(inner->seq);
     for (int32_t v = 0; v < graph->variables; v++) inner->scalars += graph->fixed[v] ? 0 : ct_kind_dim(graph->kind[v]);
-    if (!o->spill) {
-        inner->start = ct__zalloc(inner->size, sizeof *inner->start);
-        inner->x = ct__zalloc(inner->size, sizeof *inner->x);
-        if (!inner->start || !inner->x) return ct__no_memory(err, "values", inner->size);
-    }
-    inner->gradient = ct__zalloc(m + 2 * m * m, sizeof *inner->gradient);
-    inner->fit = ct__zalloc(o->models, sizeof *inner->fit);
-    if (!inner->gradient || !inner->fit) return ct__no_memory(err, "derivatives", m);
-    inner->matrix = inner->gradient + m;
-    inner->gradient_covariance = inner->matrix + m * m;
     return start_sequence(o, i, err);
 }
 
@@ -134,11 +124,62 @@ static void construct(void *user, int64_t i, int worker)
     if (status != CT_OK) ct__outer_tell(o, (int32_t)i, status, &err);
 }
 
-/* On all threads: samples and starts of a sequence take as long as an iteration. */
+/* What other ranks need to know of a sequence: its samples, and */
+typedef struct {
+    uint64_t digest;
+    int32_t  scalars, unplaced;
+} facts;
+
+static int64_t facts_size(const void *user, int64_t i)
+{
+    return (int64_t)sizeof(facts) + ct__samples_bytes(user, (int32_t)i);
+}
+
+static void pack_facts(const void *user, int64_t i, void *record)
+{
+    ct_outer                *o = (ct_outer *)(uintptr_t)user;
+    const ct__inner_problem *inner = &o->inner[i];
+    const facts              f = {inner->digest, inner->scalars, inner->unplaced};
+    memcpy(record, &f, sizeof f);
+    ct__samples_copy(o, (int32_t)i, (char *)record + sizeof f, 1);
+}
+
+static void unpack_facts(void *user, int64_t i, const void *record)
+{
+    ct_outer          *o = user;
+    ct__inner_problem *inner = &o->inner[i];
+    facts              f;
+    memcpy(&f, record, sizeof f);
+    inner->digest = f.digest;
+    inner->scalars = f.scalars;
+    inner->unplaced = f.unplaced;
+    ct__samples_copy(o, (int32_t)i, (char *)(uintptr_t)record + sizeof f, 0);
+}
+
+static ct_status allocate_inner(ct_outer *o, ct__inner_problem *inner, ct_err *err)
+{
+    const int64_t m = o->m;
+    if (!o->spill) {
+        inner->start = ct__zalloc(inner->size, sizeof *inner->start);
+        inner->x = ct__zalloc(inner->size, sizeof *inner->x);
+        if (!inner->start || !inner->x) return ct__no_memory(err, "values", inner->size);
+    }
+    inner->samples = ct__zalloc(o->slots, sizeof *inner->samples);
+    inner->gradient = ct__zalloc(m + 2 * m * m, sizeof *inner->gradient);
+    inner->fit = ct__zalloc(o->models, sizeof *inner->fit);
+    if (!inner->samples || !inner->gradient || !inner->fit) return ct__no_memory(err, "derivatives", m);
+    inner->matrix = inner->gradient + m;
+    inner->gradient_covariance = inner->matrix + m * m;
+    return CT_OK;
+}
+
+/* On all threads and ranks: samples and starts of a sequence take as long as an iteration. */
 static ct_status make_sequences(ct_outer *o, ct_err *err)
 {
+    static const ct__records records = {facts_size, pack_facts, unpack_facts};
     CT_TRY(ct__samples_begin(o, err));
-    CT_TRY(ct__outer_each(o, construct, o, err));
+    for (int32_t i = 0; i < o->count; i++) CT_TRY(allocate_inner(o, &o->inner[i], err));
+    CT_TRY(ct__outer_each_shared(o, construct, &records, o, err));
     for (int32_t i = 0; i < o->count; i++) o->unplaced |= o->inner[i].unplaced;
     return ct__samples_end(o, err);
 }
@@ -188,11 +229,11 @@ static ct_status fill(ct_outer *o, const ct_noise *noise, ct_err *err)
     if (!o->slot) return ct__no_memory(err, "noise models", o->models);
     for (int32_t g = 0; g < o->models; g++) o->slot[g] = ct_theta_learns(o->theta, g) ? o->slots++ : -1;
     CT_TRY(ct__outer_plan_memory(o, err));
+    CT_TRY(ct__outer_share_owners(o, err));
     CT_TRY(make_sequences(o, err));
     for (int32_t i = 0; i < o->extras; i++)
         CT_TRY(check_graph(o->extra[i], ct_sequence_label(o->extra[i]), noise, err));
     CT_TRY(check_use(o, noise, err));
-    CT_TRY(ct__outer_share_owners(o, err));
     return make_scratch(o, err);
 }
 
@@ -451,12 +492,11 @@ ct_status ct_outer_evaluate(ct_outer *o, const double *p, const uint8_t *part, c
 
 ct_status ct_outer_accept(ct_outer *o, ct_err *err)
 {
-    if (o->fresh && !o->options.incremental) CT_TRY(ct__outer_exchange_starts(o, err));
     /* incremental estimates always start from measurements */
     for (int32_t i = 0; o->fresh && !o->options.incremental && i < o->count; i++) {
         ct__inner_problem *inner = &o->inner[i];
         if (!inner->took_part || !isfinite(inner->loss)) continue;
-        ct__inner_swap(inner);
+        if (ct__outer_owns(o, i)) ct__inner_swap(inner);
         inner->took_part = 0;
     }
     return ct__outer_checkpoint(o, err);

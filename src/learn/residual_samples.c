@@ -14,7 +14,8 @@ static int64_t factors_of(const ct_sequence *seq, int32_t g)
 /* Room for all factors of the model; samples_end closes the gaps of those without residual. */
 static ct_status make_room(ct_outer *o, int32_t g, ct__samples *s, ct_err *err)
 {
-    const int kept = !o->store || ct_noise_get(o->base, g)->robust.kind != CT_ROBUST_NONE;
+    s->robust = ct_noise_get(o->base, g)->robust.kind != CT_ROBUST_NONE;
+    const int kept = s->robust || (!o->store && !o->owner); /* over ranks, too, each has those of robust models alone */
     s->dim = ct_noise_get(o->base, g)->dim;
     s->first = ct__zalloc((int64_t)o->count + 1, sizeof *s->first);
     s->sum = ct__zalloc((int64_t)o->count * s->dim * s->dim, sizeof *s->sum);
@@ -42,8 +43,8 @@ ct_status ct__samples_begin(ct_outer *o, ct_err *err)
 ct_status ct__samples_of(ct_outer *o, int32_t i, ct_err *err)
 {
     const ct_sequence *seq = o->inner[i].seq;
-    int64_t           *count = ct__zalloc(o->slots, sizeof *count);
-    if (!count) return ct__no_memory(err, "noise models", o->slots);
+    int64_t           *count = o->inner[i].samples;
+    (void)err;
     for (int32_t k = 0; k < seq->graph->factors; k++) {
         const int32_t slot = o->slot[seq->graph->factor[k].noise];
         double        r[CT_ROWS_MAX];
@@ -57,8 +58,36 @@ ct_status ct__samples_of(ct_outer *o, int32_t i, ct_err *err)
         if (s->r) memcpy(s->r + (s->first[i] + count[slot]) * n, r, (size_t)n * sizeof *r);
         count[slot]++;
     }
-    o->inner[i].samples = count;
     return CT_OK;
+}
+
+/* Of every slot: the number of samples, their second moments, and of robust models themselves. */
+int64_t ct__samples_bytes(const ct_outer *o, int32_t i)
+{
+    int64_t numbers = 0;
+    for (int32_t slot = 0; slot < o->slots; slot++) {
+        const ct__samples *s = &o->samples[slot];
+        numbers += 1 + (int64_t)s->dim * s->dim + (s->robust ? (s->first[i + 1] - s->first[i]) * s->dim : 0);
+    }
+    return numbers * (int64_t)sizeof(double);
+}
+
+static char *copy_block(char *record, void *block, int64_t numbers, int out)
+{
+    const size_t bytes = (size_t)numbers * sizeof(double);
+    if (bytes) memcpy(out ? record : block, out ? block : record, bytes);
+    return record + bytes;
+}
+
+void ct__samples_copy(ct_outer *o, int32_t i, char *record, int out)
+{
+    for (int32_t slot = 0; slot < o->slots; slot++) {
+        ct__samples  *s = &o->samples[slot];
+        const int64_t square = (int64_t)s->dim * s->dim, room = s->first[i + 1] - s->first[i];
+        record = copy_block(record, &o->inner[i].samples[slot], 1, out);
+        record = copy_block(record, s->sum + i * square, square, out);
+        if (s->robust) record = copy_block(record, s->r + s->first[i] * s->dim, room * s->dim, out);
+    }
 }
 
 ct_status ct__samples_end(ct_outer *o, ct_err *err)

@@ -2,7 +2,8 @@
  *
  * Every rank has all sequences. A rank solves those that it owns; the results of single sequences are exchanged, so
  * that sums over sequences are made on every rank in the same order. Owners follow from the number of factors at first,
- * then from measured times: whoever computes a sequence, its bits are the same. */
+ * then from measured times: whoever computes a sequence, its bits are the same. Starts of inner solves are with the
+ * owner. They move with the ownership, and to rank 0 when it writes the checkpoint. */
 #include "graph/graph.h"
 #include "learn/learn.h"
 
@@ -38,18 +39,114 @@ ct_status ct__outer_share_owners(ct_outer *o, ct_err *err)
     return status;
 }
 
+/* ---- Starts of inner solves ---- */
+
+/* Starts go from the ranks that own the sequences to others. */
+typedef struct {
+    ct_outer      *outer;
+    const int32_t *to; /* per sequence; NULL: rank 0 */
+} moving;
+
+static int receiver(const moving *m, int64_t i) { return m->to ? m->to[i] : 0; }
+
+static int moves(const void *user, int64_t i)
+{
+    const moving *m = user;
+    return m->outer->owner[i] != receiver(m, i);
+}
+
+static int64_t start_size(const void *user, int64_t i)
+{
+    return ((const moving *)user)->outer->inner[i].size * (int64_t)sizeof(double);
+}
+
+static void pack_start(const void *user, int64_t i, void *record)
+{
+    const moving   *m = user;
+    ct_err          err = {0};
+    const ct_status status = ct__inner_get(m->outer, (int32_t)i, 0, record, &err);
+    if (status != CT_OK) ct__outer_tell(m->outer, (int32_t)i, status, &err);
+}
+
+static void unpack_start(void *user, int64_t i, const void *record)
+{
+    const moving *m = user;
+    ct_err        err = {0};
+    if (m->outer->options.comm->rank != receiver(m, i)) return;
+    const ct_status status = ct__inner_put(m->outer, (int32_t)i, 0, record, &err);
+    if (status != CT_OK) ct__outer_tell(m->outer, (int32_t)i, status, &err);
+}
+
+static ct_status move_starts(ct_outer *o, const int32_t *to, ct_err *err)
+{
+    moving           m = {.outer = o, .to = to};
+    const ct__spread spread = {.comm = o->options.comm,
+                               .owner = o->owner,
+                               .count = o->count,
+                               .user = &m,
+                               .wanted = moves,
+                               .size = start_size,
+                               .pack = pack_start,
+                               .unpack = unpack_start};
+    o->failed = -1;
+    CT_TRY(ct__spread_exchange(&spread, err));
+    return ct__outer_agree(o, err);
+}
+
+ct_status ct__outer_gather_starts(ct_outer *o, ct_err *err)
+{
+    return is_alone(o) ? CT_OK : move_starts(o, NULL, err);
+}
+
+/* ---- Who computes what ---- */
+
 /* Owners by the times of an evaluation of all sequences, which all ranks have. Before the next evaluation: until then
  * solutions are with those who found them. */
 static ct_status balance(ct_outer *o, ct_err *err)
 {
     if (!o->timed || o->balanced == BALANCED) return CT_OK;
     o->timed = 0;
-    double *cost = ct__zalloc(o->count, sizeof *cost);
-    if (!cost) return ct__no_memory(err, "sequences", o->count);
-    for (int32_t i = 0; i < o->count; i++) cost[i] = CT_MAX(0, o->inner[i].seconds);
-    const ct_status status = ct_comm_assign(o->options.comm->size, o->count, cost, o->owner, err);
+    double  *cost = ct__zalloc(o->count, sizeof *cost);
+    int32_t *owner = ct__zalloc(o->count, sizeof *owner);
+    ct_status status = cost && owner ? CT_OK : ct__no_memory(err, "sequences", o->count);
+    for (int32_t i = 0; status == CT_OK && i < o->count; i++) cost[i] = CT_MAX(0, o->inner[i].seconds);
+    if (status == CT_OK) status = ct_comm_assign(o->options.comm->size, o->count, cost, owner, err);
+    if (status == CT_OK) status = move_starts(o, owner, err);
+    if (status == CT_OK) memcpy(o->owner, owner, (size_t)o->count * sizeof *owner);
     o->balanced++;
     free(cost);
+    free(owner);
+    return status;
+}
+
+/* ---- Failures ---- */
+
+typedef struct {
+    int64_t sequence;
+    ct_err  why;
+} failure;
+
+ct_status ct__outer_agree(ct_outer *o, ct_err *err)
+{
+    const ct_comm *comm = o->options.comm;
+    int            any;
+    CT_TRY(ct_comm_any(comm, o->failed >= 0, &any, err));
+    if (!any) return CT_OK;
+    const int size = is_alone(o) ? 1 : comm->size;
+    failure   mine = {o->failed < 0 ? INT64_MAX : o->failed, o->why};
+    failure  *all = ct__zalloc(size, sizeof *all);
+    int64_t  *bytes = ct__zalloc(size, sizeof *bytes);
+    ct_status status = all && bytes ? CT_OK : ct__no_memory(err, "ranks", size);
+    for (int r = 0; status == CT_OK && r < size; r++) bytes[r] = (int64_t)sizeof mine;
+    if (status == CT_OK && !is_alone(o)) status = comm->exchange(comm->user, &mine, bytes, all, err);
+    for (int r = 0; status == CT_OK && !is_alone(o) && r < size; r++)
+        if (all[r].sequence < mine.sequence) mine = all[r];
+    if (status == CT_OK) {
+        if (err) *err = mine.why;
+        status = mine.why.status;
+    }
+    free(all);
+    free(bytes);
     return status;
 }
 
@@ -160,42 +257,4 @@ ct_status ct__outer_exchange(ct_outer *o, int want, double *extra, ct_err *err)
     o->timed = 1;
     for (int32_t i = 0; i < o->count; i++) o->timed = o->timed && o->inner[i].took_part;
     return CT_OK;
-}
-
-/* ---- Starts of inner solves ---- */
-
-static int64_t start_size(const void *user, int64_t i)
-{
-    const shared *s = user;
-    return s->outer->inner[i].size * (int64_t)sizeof(double);
-}
-
-static void pack_start(const void *user, int64_t i, void *record)
-{
-    const shared *s = user;
-    ct_err        err = {0};
-    const ct_status status = ct__inner_get(s->outer, (int32_t)i, 1, record, &err);
-    if (status != CT_OK) ct__outer_tell(s->outer, (int32_t)i, status, &err);
-}
-
-static void unpack_start(void *user, int64_t i, const void *record)
-{
-    const shared *s = user;
-    ct_err        err = {0};
-    const ct_status status = ct__inner_put(s->outer, (int32_t)i, 1, record, &err);
-    if (status != CT_OK) ct__outer_tell(s->outer, (int32_t)i, status, &err);
-}
-
-ct_status ct__outer_exchange_starts(ct_outer *o, ct_err *err)
-{
-    shared     s = {.outer = o};
-    ct__spread spread = spread_of(&s);
-    spread.size = start_size;
-    spread.pack = pack_start;
-    spread.unpack = unpack_start;
-    o->failed = -1;
-    CT_TRY(ct__spread_exchange(&spread, err));
-    if (o->failed < 0) return CT_OK;
-    if (err) *err = o->why;
-    return o->why.status;
 }

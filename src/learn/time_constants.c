@@ -31,7 +31,12 @@ static ct_status learn(ct_likelihood *l, int32_t count, ct_sequence *const seq[]
         status = ct_noise_set_bias(noise, g, &bias, err);
         ++*learned;
     }
-    for (int32_t i = 0; status == CT_OK && i < count; i++) status = ct_sequence_apply_biases(seq[i], noise, err);
+    for (int32_t i = 0; status == CT_OK && i < count; i++) {
+        status = ct_sequence_acquire(seq[i], err);
+        if (status != CT_OK) break;
+        status = ct_sequence_apply_biases(seq[i], noise, err);
+        ct_sequence_release(seq[i]);
+    }
     return status;
 }
 

@@ -106,9 +106,8 @@ static void add_up(const work *w, const ct__inner_problem *inner, const double *
         for (int32_t j = 0; j < i; j++) matrix[(int64_t)i * n + j] = matrix[(int64_t)j * n + i];
 }
 
-static void run(void *user, int64_t i, int worker)
+static void differentiate(const work *w, int64_t i, int worker)
 {
-    const work        *w = user;
     ct__inner_problem *inner = &w->outer->inner[i];
     double            *S = w->S + worker * w->room, *phi = w->phi + (int64_t)worker * 2 * w->n;
     ct_err             err;
@@ -116,6 +115,28 @@ static void run(void *user, int64_t i, int worker)
     add_weights(w, inner, phi, S);
     w->status[i] = ct_sparse_solve(inner->solver->system, S, w->n, &err);
     if (w->status[i] == CT_OK) add_up(w, inner, S, phi + w->n, w->matrix + i * w->n * w->n);
+}
+
+/* A sequence of a cache has no solver from the evaluation: H is factored again, where it was. */
+static void run(void *user, int64_t i, int worker)
+{
+    const work        *w = user;
+    ct_outer          *o = w->outer;
+    ct__inner_problem *inner = &o->inner[i];
+    ct_err             err = {0};
+    if (!o->store) {
+        differentiate(w, i, worker);
+        return;
+    }
+    const int inexact = inner->inexact || o->options.hessian != CT_HESSIAN_EXACT;
+    if (ct__inner_open(o, (int32_t)i, worker) != CT_OK) return;
+    ct_status status = ct__inner_get(o, (int32_t)i, 1, inner->x, &err);
+    if (status == CT_OK)
+        status = inexact ? ct_solver_linearise(inner->solver, o->noise, inner->x, &err)
+                         : ct_solver_hessian(inner->solver, o->noise, inner->x, &err);
+    if (status == CT_OK) differentiate(w, i, worker);
+    else ct__outer_tell(o, (int32_t)i, status, &err);
+    ct__inner_close(o, (int32_t)i, worker);
 }
 
 static int takes_part(const void *user, int64_t i)
@@ -158,7 +179,7 @@ static ct_status compute(work *w, double *matrix, ct_err *err)
                                .size = size,
                                .pack = pack,
                                .unpack = unpack};
-    CT_TRY(ct__spread_run(&spread, err));
+    CT_TRY(o->store ? ct__outer_spread_run(o, &spread, err) : ct__spread_run(&spread, err));
     CT_TRY(ct__spread_exchange(&spread, err));
     for (int32_t i = 0; i < o->count; i++) parts += o->inner[i].took_part;
     memset(matrix, 0, (size_t)n2 * sizeof *matrix);
@@ -172,14 +193,16 @@ static ct_status compute(work *w, double *matrix, ct_err *err)
 ct_status ct__outer_weight_matrix(ct_outer *o, double *matrix, ct_err *err)
 {
     work w = {.outer = o, .n = o->m + o->weights};
-    for (int32_t i = 0; i < o->count; i++)
-        if (o->inner[i].solver) w.room = CT_MAX(w.room, (int64_t)o->inner[i].solver->scalars * w.n);
+    for (int32_t i = 0; i < o->count; i++) w.room = CT_MAX(w.room, (int64_t)o->inner[i].scalars * w.n);
+    const int64_t bytes = (o->scratches * w.room + (int64_t)o->count * w.n * w.n) * (int64_t)sizeof(double);
+    if (o->store) CT_TRY(ct__store_reserve(o->store, bytes, o->scratches, "derivatives by weights of functions", err));
     w.S = ct__zalloc(o->scratches * w.room, sizeof *w.S);
     w.phi = ct__zalloc((int64_t)o->scratches * 2 * w.n, sizeof *w.phi);
     w.matrix = ct__zalloc((int64_t)o->count * w.n * w.n, sizeof *w.matrix);
     w.status = ct__zalloc(o->count, sizeof *w.status);
     const ct_status status = w.S && w.phi && w.matrix && w.status ? compute(&w, matrix, err)
                                                                   : ct__no_memory(err, "right-hand sides", w.n);
+    if (o->store) (void)ct__store_reserve(o->store, -bytes, 0, "", NULL);
     free(w.S);
     free(w.phi);
     free(w.matrix);

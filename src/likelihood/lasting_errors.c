@@ -24,13 +24,11 @@ typedef struct {
     double  lag, ab[CT_ROWS_MAX], aa[CT_ROWS_MAX], bb[CT_ROWS_MAX];
 } bin;
 
-static void free_tracks(int32_t count, track *t)
+static void clear_track(track *t)
 {
-    for (int32_t i = 0; t && i < count; i++) {
-        free(t[i].m);
-        free(t[i].u);
-    }
-    free(t);
+    free(t->m);
+    free(t->u);
+    *t = (track){0};
 }
 
 /* u <- R r / sqrt(m), clipped. */
@@ -51,10 +49,9 @@ static void residual(const ct_graph *g, const ct_noise *noise, int32_t f, const 
     }
 }
 
-static ct_status fill_track(const ct_likelihood *l, int32_t i, int32_t model, int seconds, track *t, ct_err *err)
+static ct_status fill_open(const ct_likelihood *l, const ct__likelihood_sequence *s, int32_t model, int seconds,
+                           track *t, ct_err *err)
 {
-    const ct__likelihood_sequence *s = &l->sequence[i];
-    if (!s->took_part || !isfinite(s->value)) return CT_OK;
     CT_TRY(ct__list_measurements(s->seq, s->graph, model, seconds, &t->m, &t->count, err));
     t->u = ct__zalloc((int64_t)t->count * CT_ROWS_MAX, sizeof *t->u);
     if (!t->u) return ct__no_memory(err, "factors", t->count);
@@ -63,27 +60,50 @@ static ct_status fill_track(const ct_likelihood *l, int32_t i, int32_t model, in
     return CT_OK;
 }
 
+static ct_status fill_track(const ct_likelihood *l, int32_t i, int32_t model, int seconds, track *t, ct_err *err)
+{
+    const ct__likelihood_sequence *s = &l->sequence[i];
+    if (!s->took_part || !isfinite(s->value) || t->m) return CT_OK;
+    CT_TRY(ct__likelihood_open(l, i, err));
+    const ct_status status = fill_open(l, s, model, seconds, t, err);
+    const ct_status closed = ct__likelihood_close(l, i, 0, status == CT_OK ? err : NULL);
+    return status == CT_OK ? closed : status;
+}
+
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
-/* The median distance of neighbours; 0 if there are none. */
-static ct_status find_spacing(int32_t tracks, const track *t, double *spacing, ct_err *err)
+static void add_gaps(const track *t, double *gap, int64_t *n)
 {
-    int64_t all = 0, n = 0;
-    for (int32_t i = 0; i < tracks; i++) all += t[i].count;
-    double *gap = ct__zalloc(all, sizeof *gap);
-    if (!gap) return ct__no_memory(err, "factors", all);
-    for (int32_t i = 0; i < tracks; i++)
-        for (int32_t k = 1; k < t[i].count; k++)
-            if (ct__same_target(&t[i].m[k - 1], &t[i].m[k]) && t[i].m[k].t > t[i].m[k - 1].t)
-                gap[n++] = t[i].m[k].t - t[i].m[k - 1].t;
-    qsort(gap, (size_t)n, sizeof *gap, compare);
-    *spacing = n ? gap[n / 2] : 0;
+    for (int32_t k = 1; k < t->count; k++)
+        if (ct__same_target(&t->m[k - 1], &t->m[k]) && t->m[k].t > t->m[k - 1].t)
+            gap[(*n)++] = t->m[k].t - t->m[k - 1].t;
+}
+
+/* The median distance of neighbours; 0 if there are none. Tracks of sequences that are in a cache are not kept. */
+static ct_status find_spacing(const ct_likelihood *l, int32_t model, int seconds, track *t, double *spacing,
+                              ct_err *err)
+{
+    const int64_t most = ct_likelihood_factors(l, model, NULL), bytes = most * (int64_t)sizeof(double);
+    int64_t       n = 0;
+    if (l->store) CT_TRY(ct__store_reserve(l->store, bytes, l->options.jobs, "times between measurements", err));
+    double   *gap = ct__zalloc(most, sizeof *gap);
+    ct_status status = gap ? CT_OK : ct__no_memory(err, "factors", most);
+    for (int32_t i = 0; status == CT_OK && i < l->count; i++) {
+        status = fill_track(l, i, model, seconds, &t[i], err);
+        if (status == CT_OK) add_gaps(&t[i], gap, &n);
+        if (l->store) clear_track(&t[i]);
+    }
+    if (status == CT_OK) {
+        qsort(gap, (size_t)n, sizeof *gap, compare);
+        *spacing = n ? gap[n / 2] : 0;
+    }
     free(gap);
-    return CT_OK;
+    if (l->store) (void)ct__store_reserve(l->store, -bytes, 0, "", NULL);
+    return status;
 }
 
 static void add_pair(const track *t, int32_t i, int32_t j, int rows, bin *b)
@@ -108,6 +128,14 @@ static void add_target(const track *t, int32_t first, int32_t end, double spacin
             while (j < end && t->m[j].t - t->m[i].t < least) j++;
             if (j < end && t->m[j].t - t->m[i].t < most) add_pair(t, i, j, rows, &bins[b]);
         }
+    }
+}
+
+static void add_track(const track *t, double spacing, int rows, bin *bins)
+{
+    for (int32_t first = 0, end; first < t->count; first = end) {
+        for (end = first + 1; end < t->count && ct__same_target(&t->m[first], &t->m[end]);) end++;
+        add_target(t, first, end, spacing, rows, bins);
     }
 }
 
@@ -175,15 +203,14 @@ ct_status ct_likelihood_lasting_errors(const ct_likelihood *l, int32_t model, ct
     CT_TRY(ct__has_times(l, &out->seconds, err));
     track    *t = ct__zalloc(l->count, sizeof *t);
     ct_status status = t ? CT_OK : ct__no_memory(err, "sequences", l->count);
-    for (int32_t i = 0; status == CT_OK && i < l->count; i++)
+    if (status == CT_OK) status = find_spacing(l, model, out->seconds, t, &spacing, err);
+    for (int32_t i = 0; status == CT_OK && spacing > 0 && i < l->count; i++) {
         status = fill_track(l, i, model, out->seconds, &t[i], err);
-    if (status == CT_OK) status = find_spacing(l->count, t, &spacing, err);
-    for (int32_t i = 0; status == CT_OK && spacing > 0 && i < l->count; i++)
-        for (int32_t first = 0, end; first < t[i].count; first = end) {
-            for (end = first + 1; end < t[i].count && ct__same_target(&t[i].m[first], &t[i].m[end]);) end++;
-            add_target(&t[i], first, end, spacing, rows, bins);
-        }
+        add_track(&t[i], spacing, rows, bins);
+        if (l->store) clear_track(&t[i]);
+    }
     if (status == CT_OK) conclude(bins, rows, out);
-    free_tracks(l->count, t);
+    for (int32_t i = 0; t && i < l->count; i++) clear_track(&t[i]);
+    free(t);
     return status;
 }

@@ -22,8 +22,6 @@ ct_likelihood_options ct_likelihood_defaults(void)
     return o;
 }
 
-#define TIMES 8 /* a sequence with its graphs and solver takes about so many times the memory of the sequence */
-
 /* ---- Construction ---------------------------------------------------------------------------- */
 
 ct_status ct__no_normaliser(const ct_noise_model *model, ct_robust robust, ct_err *err)
@@ -42,9 +40,9 @@ static ct_status check_models(ct_likelihood *l, const ct_noise *noise, ct_err *e
         int32_t               used = 0;
         l->slot[g] = ct_theta_learns(l->theta, g) ? l->slots++ : -1;
         if (l->slot[g] < 0) continue;
-        for (int32_t i = 0; i < l->count; i++) {
+        for (int32_t i = 0; i < l->count && !used; i++) {
             const ct_graph *graph = l->sequence[i].seq->graph;
-            for (int32_t f = 0; f < graph->factors && !used; f++) used = graph->factor[f].noise == g;
+            used = g < graph->noise_count && graph->noise_use[g].factors > 0;
         }
         if (!used)
             return ct_fail(err, CT_E_ARGUMENT,
@@ -54,20 +52,6 @@ static ct_status check_models(ct_likelihood *l, const ct_noise *noise, ct_err *e
         if (isfinite(l->normaliser[g])) continue;
         return ct__no_normaliser(model, model->robust, err);
     }
-    return CT_OK;
-}
-
-ct_status ct__likelihood_build_solver(ct__likelihood_sequence *s, ct_err *err)
-{
-    ct_solver_free(s->solver);
-    free(s->item_of);
-    s->item_of = NULL;
-    CT_TRY(ct_solver_new(s->graph, NULL, &s->solver, err));
-    const int64_t edges = s->solver->system->edges;
-    s->item_of = ct__zalloc(edges, sizeof *s->item_of);
-    if (!s->item_of) return ct__no_memory(err, "factors", edges);
-    ct__map_edges(s->solver, s->item_of);
-    s->steps = ct__likelihood_steps(s->graph);
     return CT_OK;
 }
 
@@ -92,33 +76,44 @@ static ct_status find_start(const ct_likelihood *l, ct__likelihood_sequence *s, 
     return CT_OK;
 }
 
-static ct_status make_sequence(ct_likelihood *l, int32_t i, ct_err *err)
+/* The sequence, which is acquired. It stays open if there is no cache. */
+static ct_status make_sequence(ct_likelihood *l, ct__likelihood_sequence *s, ct_err *err)
 {
-    ct__likelihood_sequence *s = &l->sequence[i];
-    const int64_t            m = l->m, size = ct_graph_size(s->seq->graph);
-    CT_TRY(ct__add_truth(s, &l->options, i, l->noise, err));
-    s->graph = s->whole;
-    CT_TRY(ct__likelihood_build_solver(s, err));
-    s->first = ct__zalloc(4 * size, sizeof *s->first);
+    const int64_t m = l->m;
     s->gradient = ct__zalloc(m + m * m, sizeof *s->gradient);
-    if (!s->first || !s->gradient) return ct__no_memory(err, "values", size);
-    s->start = s->first + size;
-    s->x = s->start + size;
-    s->other = s->x + size;
+    if (!s->gradient) return ct__no_memory(err, "parameters", m);
     s->information = s->gradient + m;
+    CT_TRY(ct__likelihood_build(l, s, err));
     CT_TRY(find_start(l, s, err));
-    memcpy(s->start, s->first, (size_t)size * sizeof *s->start);
+    CT_TRY(ct__likelihood_keep_first(l, s, err));
+    l->scalars = CT_MAX(l->scalars, s->solver->scalars);
     if (s->solver->approximate)
         return ct_fail(err, CT_E_UNSUPPORTED, "sequence %s: the likelihood needs exact Jacobians of all factors",
                        ct_sequence_label(s->seq));
     return CT_OK;
 }
 
+static ct_status make_sequences(ct_likelihood *l, const ct_noise *noise, ct_err *err)
+{
+    for (int32_t i = 0; i < l->count; i++) {
+        ct__likelihood_sequence *s = &l->sequence[i];
+        ct_err                   inner = {0};
+        CT_TRY(ct_sequence_acquire(s->seq, err));
+        ct_status status = ct_graph_check_noise(s->seq->graph, noise, &inner);
+        if (status != CT_OK)
+            status = ct_fail(err, CT_E_NOISE, "sequence %s: %s", ct_sequence_label(s->seq), inner.text);
+        if (status == CT_OK) status = ct__add_truth_models(s, &l->options, i, l->noise, err);
+        if (status == CT_OK) status = make_sequence(l, s, err);
+        if (l->store) ct__likelihood_release(l, s);
+        ct_sequence_release(s->seq);
+        CT_TRY(status);
+    }
+    return CT_OK;
+}
+
 static ct_status make_scratch(ct_likelihood *l, ct_err *err)
 {
-    int64_t scalars = 1;
-    for (int32_t i = 0; i < l->count; i++) scalars = CT_MAX(scalars, l->sequence[i].solver->scalars);
-    l->options.jobs = CT_MAX(1, l->options.jobs);
+    const int64_t scalars = CT_MAX(1, l->scalars);
     l->scratch = ct__zalloc(l->options.jobs, sizeof *l->scratch);
     if (!l->scratch) return ct__no_memory(err, "threads", l->options.jobs);
     for (int k = 0; k < l->options.jobs; k++) {
@@ -141,27 +136,17 @@ static ct_status fill(ct_likelihood *l, const ct_sequence *const seq[], const ct
     l->normaliser = ct__zalloc(l->models, sizeof *l->normaliser);
     l->constant = ct__zalloc(l->models, sizeof *l->constant);
     if (!l->slot || !l->normaliser || !l->constant) return ct__no_memory(err, "noise models", l->models);
-    if (ct__store_of(seq[0])) {
-        l->held = ct__zalloc(l->count, sizeof *l->held);
-        if (!l->held) return ct__no_memory(err, "sequences", l->count);
-        const ct_status status =
-            ct__store_hold(l->count, seq, TIMES,
-                           "graphs and solvers of the likelihood, which has all sequences at once,", err);
-        if (status == CT_OK) memcpy((void *)l->held, (const void *)seq, (size_t)l->count * sizeof *seq);
-        else {
-            free((void *)l->held);
-            l->held = NULL;
-            return status;
-        }
-    }
+    l->retimed = ct__zalloc(l->models, sizeof *l->retimed);
+    l->thinned = ct__zalloc(l->models, sizeof *l->thinned);
+    if (!l->retimed || !l->thinned) return ct__no_memory(err, "noise models", l->models);
+    l->options.jobs = CT_MAX(1, l->options.jobs);
     for (int32_t i = 0; i < l->count; i++) {
-        ct_err inner = {0};
         l->sequence[i].seq = seq[i];
-        if (ct_graph_check_noise(seq[i]->graph, noise, &inner) != CT_OK)
-            return ct_fail(err, CT_E_NOISE, "sequence %s: %s", ct_sequence_label(seq[i]), inner.text);
+        l->sequence[i].size = ct_graph_size(seq[i]->graph);
     }
     CT_TRY(check_models(l, noise, err));
-    for (int32_t i = 0; i < l->count; i++) CT_TRY(make_sequence(l, i, err));
+    CT_TRY(ct__likelihood_plan(l, err));
+    CT_TRY(make_sequences(l, noise, err));
     return make_scratch(l, err);
 }
 
@@ -192,20 +177,18 @@ void ct_likelihood_free(ct_likelihood *l)
     if (!l) return;
     for (int32_t i = 0; l->sequence && i < l->count; i++) {
         ct__likelihood_sequence *s = &l->sequence[i];
-        ct_solver_free(s->solver);
-        if (s->graph != s->whole) ct_graph_free(s->graph);
-        ct_graph_free(s->whole);
-        free(s->truth);
-        free(s->item_of);
-        free(s->first);
+        ct__likelihood_release(l, s);
+        free(s->left_out);
         free(s->gradient);
     }
     for (int k = 0; l->scratch && k < l->options.jobs; k++) {
         void *const owned[] = {l->scratch[k].g, l->scratch[k].S, l->scratch[k].dL_dSigma, l->scratch[k].floor};
         for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     }
-    if (l->held) ct__store_let_go(l->count, l->held, TIMES);
-    free((void *)l->held);
+    ct__solver_pool_free(l->pool);
+    if (l->store) (void)ct__store_reserve(l->store, -l->reserved, 0, "", NULL);
+    free(l->retimed);
+    free(l->thinned);
     free(l->scratch);
     free(l->sequence);
     free(l->slot);
@@ -230,8 +213,29 @@ typedef struct {
 
 static void evaluate_sequence(void *user, int64_t i, int worker)
 {
-    const evaluation *e = user;
-    ct__likelihood_evaluate_sequence(e->l, &e->l->sequence[i], &e->l->scratch[worker], e->want);
+    const evaluation        *e = user;
+    ct__likelihood_sequence *s = &e->l->sequence[i];
+    s->status = ct__likelihood_open(e->l, (int32_t)i, NULL);
+    if (s->status != CT_OK) return;
+    ct__likelihood_evaluate_sequence(e->l, s, &e->l->scratch[worker], e->want);
+    const ct_status closed = ct__likelihood_close(e->l, (int32_t)i, 1, NULL);
+    if (s->status == CT_OK) s->status = closed;
+}
+
+/* Of all sequences that take part, in an order that the cache knows. */
+static ct_status run(const ct_likelihood *l, const ct__spread *spread, ct_err *err)
+{
+    const ct_sequence **seq = l->store ? ct__zalloc(l->count, sizeof *seq) : NULL;
+    ct__prefetch       *prefetch = NULL;
+    int64_t             n = 0;
+    if (l->store && !seq) return ct__no_memory(err, "sequences", l->count);
+    for (int32_t i = 0; seq && i < l->count; i++)
+        if (l->sequence[i].took_part && ct__spread_owns(spread, i)) seq[n++] = l->sequence[i].seq;
+    if (seq) ct__prefetch_begin(n, seq, l->options.jobs, &prefetch);
+    const ct_status status = ct__spread_run(spread, err);
+    ct__prefetch_end(prefetch);
+    free((void *)seq);
+    return status;
 }
 
 /* ---- over ranks: value, derivatives and solution of a sequence ---- */
@@ -249,18 +253,19 @@ static int64_t record_size(const void *user, int64_t i)
 {
     const evaluation *e = user;
     return (int64_t)sizeof(head) +
-           (numbers(e) + ct_graph_size(e->l->sequence[i].graph)) * (int64_t)sizeof(double);
+           (numbers(e) + e->l->sequence[i].size) * (int64_t)sizeof(double);
 }
 
 static void pack(const void *user, int64_t i, void *record)
 {
-    const evaluation              *e = user;
-    const ct__likelihood_sequence *s = &e->l->sequence[i];
+    const evaluation        *e = user;
+    ct__likelihood_sequence *s = &e->l->sequence[i];
+    double                  *at = (double *)(void *)((char *)record + sizeof(head));
+    const ct_status          status = ct__likelihood_copy_x(e->l, (int32_t)i, at + numbers(e), 1, NULL);
+    if (s->status == CT_OK) s->status = status;
     const head h = {s->value, (int32_t)s->stop, (int32_t)s->status, s->iterations, s->solves, s->inexact, 0};
-    double    *at = (double *)(void *)((char *)record + sizeof h);
     memcpy(record, &h, sizeof h);
     memcpy(at, s->gradient, (size_t)numbers(e) * sizeof *at);
-    memcpy(at + numbers(e), s->x, (size_t)ct_graph_size(s->graph) * sizeof *at);
 }
 
 static void unpack(void *user, int64_t i, const void *record)
@@ -277,7 +282,9 @@ static void unpack(void *user, int64_t i, const void *record)
     s->solves = h.solves;
     s->inexact = h.inexact;
     memcpy(s->gradient, at, (size_t)numbers(e) * sizeof *at);
-    memcpy(s->x, at + numbers(e), (size_t)ct_graph_size(s->graph) * sizeof *at);
+    const ct_status status =
+        ct__likelihood_copy_x(e->l, (int32_t)i, (double *)(uintptr_t)(at + numbers(e)), 0, NULL);
+    if (s->status == CT_OK) s->status = status;
 }
 
 static void clear(int64_t length, double *to)
@@ -354,7 +361,7 @@ ct_status ct_likelihood_evaluate(ct_likelihood *l, const double *p, const uint8_
                                .size = record_size,
                                .pack = pack,
                                .unpack = unpack};
-    CT_TRY(ct__spread_run(&spread, err));
+    CT_TRY(run(l, &spread, err));
     CT_TRY(ct__spread_exchange(&spread, err));
     for (int32_t i = 0; i < l->count; i++)
         if (l->sequence[i].took_part && l->sequence[i].status != CT_OK)
@@ -362,20 +369,4 @@ ct_status ct_likelihood_evaluate(ct_likelihood *l, const double *p, const uint8_
                            ct_sequence_label(l->sequence[i].seq), ct_status_text(l->sequence[i].status));
     add_up(l, value);
     return CT_OK;
-}
-
-void ct_likelihood_accept(ct_likelihood *l)
-{
-    for (int32_t i = 0; i < l->count; i++) {
-        ct__likelihood_sequence *s = &l->sequence[i];
-        if (s->took_part && isfinite(s->value))
-            memcpy(s->start, s->x, (size_t)ct_graph_size(s->graph) * sizeof *s->start);
-    }
-}
-
-void ct_likelihood_start_over(ct_likelihood *l)
-{
-    for (int32_t i = 0; i < l->count; i++)
-        memcpy(l->sequence[i].start, l->sequence[i].first,
-               (size_t)ct_graph_size(l->sequence[i].graph) * sizeof *l->sequence[i].start);
 }

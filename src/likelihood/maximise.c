@@ -9,6 +9,7 @@
  * Standard errors are the larger of two: diag (A + V^-1)^-1, which assumes that the models are right; and
  * diag K^-1 G K^-1 with G the scatter of the gradients of recordings, which does not. */
 #include "base/eigen.h"
+#include "base/name_table.h"
 #include "theta/bounded_step.h"
 #include "likelihood/likelihood.h"
 
@@ -213,20 +214,26 @@ static double scatter(const search *s, const double *row, const int32_t *recordi
     return total * recordings / (recordings - 1);
 }
 
-/* recording[i] <- a number per recording of the sequences that take part. Returns how many. */
-static int32_t number_recordings(const search *s, int32_t *recording)
+/* recording[i] <- a number per recording of the sequences that take part; *count <- how many there are. */
+static ct_status number_recordings(const search *s, int32_t *recording, int32_t *count)
 {
-    int32_t count = 0;
-    for (int32_t i = 0; i < s->l->count; i++) {
-        char    mine[256], other[256];
-        int32_t k = 0;
+    ct__names names = {0};                                                /* of the recordings so far, ... */
+    int32_t  *of_name = ct__zalloc(s->l->count, sizeof *of_name);         /* ... and their numbers */
+    ct_status status = of_name ? CT_OK : ct__no_memory(s->err, "sequences", s->l->count);
+    *count = 0;
+    for (int32_t i = 0; status == CT_OK && i < s->l->count; i++) {
+        char mine[256];
         if (!s->part[i]) continue;
         ct_sequence_recording(s->l->sequence[i].seq, mine, sizeof mine);
-        for (; mine[0] && k < i; k++)
-            if (s->part[k] && !strcmp(mine, ct_sequence_recording(s->l->sequence[k].seq, other, sizeof other))) break;
-        recording[i] = mine[0] && k < i ? recording[k] : count++;
+        const int32_t known = mine[0] ? ct__names_find(&names, mine) : -1;
+        recording[i] = known >= 0 ? of_name[known] : (*count)++;
+        if (known >= 0 || !mine[0]) continue;
+        of_name[names.count] = recording[i];
+        status = ct__names_add(&names, mine, s->err);
     }
-    return count;
+    ct__names_free(&names);
+    free(of_name);
+    return status;
 }
 
 static ct_status estimate_errors(search *s)
@@ -237,8 +244,9 @@ static ct_status estimate_errors(search *s)
     int8_t       *held = ct__zalloc(m, sizeof *held);
     ct_status     status = K && recording && held ? CT_OK : ct__no_memory(s->err, "parameters", m);
     if (status == CT_OK) status = evaluate(s, &s->at); /* the gradients at the answer */
+    int32_t recordings = 0;
+    if (status == CT_OK) status = number_recordings(s, recording, &recordings);
     if (status == CT_OK) {
-        const int32_t recordings = number_recordings(s, recording);
         memcpy(K, s->at.information, (size_t)m * (size_t)m * sizeof *K);
         memcpy(s->result->information, K, (size_t)m * (size_t)m * sizeof *K);
         for (int32_t i = 0; i < m; i++)

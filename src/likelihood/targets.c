@@ -40,10 +40,12 @@ ct_status ct__has_times(const ct_likelihood *l, int *seconds, ct_err *err)
     for (int32_t i = 0; i < l->count && *seconds; i++) {
         survey             s;
         const ct_sequence *seq = l->sequence[i].seq;
-        const ct_status    status = begin(seq, seq->graph, &s, err);
+        CT_TRY(ct_sequence_acquire(seq, err));
+        const ct_status status = begin(seq, seq->graph, &s, err);
         for (int32_t v = 0; status == CT_OK && v < seq->graph->variables; v++)
             if (s.chained[v] && !(seq->stamp && isfinite(seq->stamp[v]))) *seconds = 0;
         end(&s);
+        ct_sequence_release(seq);
         CT_TRY(status);
     }
     return CT_OK;

@@ -41,12 +41,12 @@ static int32_t put_back(const ct__likelihood_sequence *s, uint8_t *left_out)
     return count;
 }
 
-static ct_status rebuild(ct__likelihood_sequence *s, const uint8_t *left_out, ct_err *err)
+static ct_status rebuild(const ct_likelihood *l, ct__likelihood_sequence *s, const uint8_t *left_out, ct_err *err)
 {
     if (s->graph != s->whole) ct_graph_free(s->graph);
     s->graph = s->whole;
     if (left_out) CT_TRY(ct__graph_copy_without(s->whole, left_out, &s->graph, err));
-    return ct__likelihood_build_solver(s, err);
+    return ct__likelihood_build_solver(l, s, err);
 }
 
 static ct_status thin_sequence(const ct_likelihood *l, ct__likelihood_sequence *s, const double *lag, int seconds,
@@ -58,16 +58,23 @@ static ct_status thin_sequence(const ct_likelihood *l, ct__likelihood_sequence *
     uint8_t      *left_out = ct__zalloc(s->whole->factors, 1);
     ct_status     status = left_out ? choose(l, s->seq, lag, seconds, left_out, &count, err)
                                     : ct__no_memory(err, "factors", s->whole->factors);
-    if (status == CT_OK) status = rebuild(s, count ? left_out : NULL, err);
+    if (status == CT_OK) status = rebuild(l, s, count ? left_out : NULL, err);
     while (status == CT_OK && count > 0) {
         const ct_status found = ct_solver_linearise(s->solver, l->noise, x, &why);
         if (found == CT_OK) break;
         if (found == CT_E_MEMORY) status = ct_fail(err, found, "%s", why.text);
         const int32_t back = put_back(s, left_out);
         count = back ? count - back : 0;
-        if (status == CT_OK) status = rebuild(s, count ? left_out : NULL, err);
+        if (status == CT_OK) status = rebuild(l, s, count ? left_out : NULL, err);
     }
-    free(left_out);
+    for (int32_t f = 0; status == CT_OK && count && f < s->whole->factors; f++)
+        if (left_out[f]) l->thinned[s->whole->factor[f].noise]++;
+    if (!l->store || status != CT_OK || !count) {
+        free(left_out);
+        left_out = NULL;
+    }
+    free(s->left_out);
+    s->left_out = left_out;
     return status;
 }
 
@@ -75,19 +82,25 @@ ct_status ct_likelihood_thin(ct_likelihood *l, const double *lag, ct_err *err)
 {
     int seconds = 1;
     CT_TRY(ct__has_times(l, &seconds, err));
-    for (int32_t i = 0; i < l->count; i++) CT_TRY(thin_sequence(l, &l->sequence[i], lag, seconds, err));
+    memset(l->thinned, 0, (size_t)l->models * sizeof *l->thinned);
+    for (int32_t i = 0; i < l->count; i++) {
+        CT_TRY(ct__likelihood_open(l, i, err));
+        const ct_status status = thin_sequence(l, &l->sequence[i], lag, seconds, err);
+        const ct_status closed = ct__likelihood_close(l, i, 0, status == CT_OK ? err : NULL);
+        CT_TRY(status);
+        CT_TRY(closed);
+    }
     ct_likelihood_start_over(l);
     return CT_OK;
 }
 
 int64_t ct_likelihood_factors(const ct_likelihood *l, int32_t model, int64_t *all)
 {
-    int64_t some = 0, whole = 0;
+    int64_t whole = 0;
     for (int32_t i = 0; i < l->count; i++) {
-        const ct__likelihood_sequence *s = &l->sequence[i];
-        for (int32_t f = 0; f < s->whole->factors; f++) whole += s->whole->factor[f].noise == model;
-        for (int32_t f = 0; f < s->graph->factors; f++) some += s->graph->factor[f].noise == model;
+        const ct_graph *g = l->sequence[i].seq->graph;
+        if (model >= 0 && model < g->noise_count) whole += g->noise_use[model].factors;
     }
     if (all) *all = whole;
-    return some;
+    return whole - (model >= 0 && model < l->models ? l->thinned[model] : 0);
 }

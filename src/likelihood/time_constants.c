@@ -59,6 +59,12 @@ static void put_times(ct_graph *g, int32_t model, const ct_bias *bias)
     }
 }
 
+void ct__likelihood_put_times(const ct_likelihood *l, ct_graph *graph)
+{
+    for (int32_t g = 0; g < l->models; g++)
+        if (l->retimed[g]) put_times(graph, g, ct_noise_get(l->noise, g)->bias);
+}
+
 static ct_status check_model(const ct_likelihood *l, int32_t model, int period, ct_err *err)
 {
     const ct_noise_model *m = model >= 0 && model < l->models ? ct_noise_get(l->noise, model) : NULL;
@@ -71,7 +77,8 @@ static ct_status check_model(const ct_likelihood *l, int32_t model, int period, 
 static ct_status set_bias(ct_likelihood *l, int32_t model, const ct_bias *bias, ct_err *err)
 {
     CT_TRY(ct_noise_set_bias(l->noise, model, bias, err));
-    for (int32_t i = 0; i < l->count; i++) {
+    l->retimed[model] = 1;
+    for (int32_t i = 0; !l->store && i < l->count; i++) {
         ct__likelihood_sequence *s = &l->sequence[i];
         put_times(s->whole, model, bias);
         if (s->graph != s->whole) put_times(s->graph, model, bias);
@@ -130,12 +137,14 @@ typedef struct {
 static const ct_bias *bias_of(const profile *s) { return ct_noise_get(s->l->noise, s->model)->bias; }
 
 /* The range of tau: from independent states to a constant; of periods: from a few steps to the longest chain. */
-static void find_range(profile *s)
+static ct_status find_range(profile *s)
 {
     double shortest = INFINITY;
     s->longest = 0;
     for (int32_t i = 0; i < s->l->count; i++) {
-        const ct_graph *g = s->l->sequence[i].graph;
+        const ct_sequence *seq = s->l->sequence[i].seq;
+        const ct_graph    *g = s->l->store ? seq->graph : s->l->sequence[i].graph;
+        CT_TRY(ct_sequence_acquire(seq, s->err));
         double sum = 0;
         int sides = 1;
         for (int32_t f = 0; f < g->factors; f++) {
@@ -146,11 +155,13 @@ static void find_range(profile *s)
             sum += dt;
         }
         s->longest = fmax(s->longest, sum / sides);
+        ct_sequence_release(seq);
     }
     s->least[0] = log(SHORTEST * shortest);
     s->most[0] = log(LONGEST * s->longest);
     s->least[1] = log(FASTEST * shortest);
     s->most[1] = fmax(s->least[1], log(s->longest));
+    return CT_OK;
 }
 
 static double value_of(const profile *s) { return log(s->period ? bias_of(s)->period : bias_of(s)->tau); }
@@ -277,7 +288,8 @@ ct_status ct_likelihood_learn_time_constants(ct_likelihood *l, const uint8_t *pa
         for (int32_t g = 0; status == CT_OK && g < l->models; g++) {
             profile s = {.l = l, .model = g, .part = part, .options = &loose, .p = p, .trial = trial, .err = err};
             if (l->slot[g] < 0 || check_model(l, g, 0, NULL) != CT_OK) continue;
-            find_range(&s);
+            status = find_range(&s);
+            if (status != CT_OK) break;
             status = bias_of(&s)->process == CT_BIAS_OSCILLATION ? learn_oscillation(&s)
                                                                  : search(&s, FIRST_STEP, LAST_STEP);
         }

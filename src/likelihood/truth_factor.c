@@ -89,25 +89,42 @@ static void choose_sigma(ct__likelihood_sequence *s, const ct_likelihood_options
                                                           : CT_TRUTH_SIGMA_STEP * rms[k];
 }
 
-ct_status ct__add_truth(ct__likelihood_sequence *s, const ct_likelihood_options *options, int32_t number,
-                        ct_noise *noise, ct_err *err)
+static int has_truth(const ct_sequence *seq, int32_t v)
+{
+    return seq->known[v] && !ct_graph_fixed(seq->graph, v);
+}
+
+ct_status ct__add_truth_models(ct__likelihood_sequence *s, const ct_likelihood_options *options, int32_t number,
+                               ct_noise *noise, ct_err *err)
+{
+    const ct_sequence *seq = s->seq;
+    for (int k = 0; k < CT_KIND_COUNT; k++) s->truth_model[k] = -1;
+    if (!options->truth || !seq->truth) return CT_OK;
+    choose_sigma(s, options);
+    for (int32_t v = 0; v < ct_graph_variables(seq->graph); v++) {
+        const ct_kind kind = ct_graph_kind(seq->graph, v);
+        if (has_truth(seq, v) && s->truth_model[kind] < 0)
+            CT_TRY(add_model(s, number, kind, noise, &s->truth_model[kind], err));
+    }
+    return CT_OK;
+}
+
+ct_status ct__add_truth(ct__likelihood_sequence *s, ct_err *err)
 {
     const ct_sequence *seq = s->seq;
     const int32_t      n = ct_graph_variables(seq->graph);
-    int32_t            model[CT_KIND_COUNT];
+    int                any = 0;
     CT_TRY(ct_graph_copy(seq->graph, &s->whole, err));
-    if (!options->truth || !seq->truth) return CT_OK;
+    for (int k = 0; k < CT_KIND_COUNT; k++) any |= s->truth_model[k] >= 0;
+    if (!any) return CT_OK;
     s->truth = ct__zalloc(n, sizeof *s->truth);
     if (!s->truth) return ct__no_memory(err, "variables", n);
-    choose_sigma(s, options);
-    for (int k = 0; k < CT_KIND_COUNT; k++) model[k] = -1;
     for (int32_t v = 0; v < n; v++) {
         const ct_kind kind = ct_graph_kind(seq->graph, v);
         const double  z = 0;
-        if (!seq->known[v] || ct_graph_fixed(seq->graph, v)) continue;
-        if (model[kind] < 0) CT_TRY(add_model(s, number, kind, noise, &model[kind], err));
+        if (!has_truth(seq, v)) continue;
         s->truth[v] = (ct__truth){seq, v};
-        CT_TRY(ct_graph_add_factor(s->whole, &TRUTH[kind], &v, &z, &s->truth[v], model[kind], err));
+        CT_TRY(ct_graph_add_factor(s->whole, &TRUTH[kind], &v, &z, &s->truth[v], s->truth_model[kind], err));
     }
     return CT_OK;
 }

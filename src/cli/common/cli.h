@@ -145,7 +145,7 @@ struct cli_option {
 void cli_print_times(const ct_dataset *dataset);
 #define CLI_ROW_MEMORY(place)                                                                                          \
     CLI_ROW_TEXT("memory", "SIZE", place,                                                                              \
-                 "memory to take at most, about: 500M, 2G. Sequences that do not fit are kept in a file in TMPDIR "    \
+                 "memory of the process at most: 500M, 2G. Sequences that do not fit are kept in a file in TMPDIR "    \
                  "(or /var/tmp) and brought when they are needed; results are the same to the bit (no limit)")
 /* *bytes <- "2G": K, M, G or T for powers of 1024, none for bytes. */
 cli_exit cli_check_memory(const cli_io *io, const char *text, int64_t *bytes);

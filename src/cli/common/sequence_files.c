@@ -138,7 +138,8 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
     status = ct_dataset_read_with(path, part, &(const ct_read_options){.repair = io->repair,
                                                            .models = io->models,
                                                            .memory = io->memory,
-                                                           .jobs = io->jobs},
+                                                           .jobs = io->jobs,
+                                                           .comm = cli_comm()},
                                   out, err);
     cli_status_clear();
     if (status == CT_OK && (*out)->note) cli_remark(io, "%s: %s", path, (*out)->note);

@@ -88,17 +88,12 @@ static ct_status list_sequences(const eval_request *request, eval_job *job, ct_e
 }
 
 /* The sequences of a column: with states of the biases that its table has. */
-static ct_status take_sequences(const eval_request *request, const eval_job *job, eval_column *column, ct_err *err)
+static ct_status take_sequences(const eval_job *job, eval_column *column, ct_err *err)
 {
     ct_status status = CT_OK;
     column->seq = cli_alloc(job->count, sizeof *column->seq);
     for (int32_t g = 0; g < ct_noise_count(column->noise); g++)
         column->own = column->own || ct_noise_get(column->noise, g)->bias;
-    if (column->own && request->memory)
-        return ct_fail(err, CT_E_UNSUPPORTED,
-                       "%s: the noise models have biases, whose states are added to copies of all sequences; that does "
-                       "not go with --memory",
-                       request->path);
     for (int32_t i = 0; status == CT_OK && i < job->count; i++) {
         if (column->own) status = ct_sequence_copy_biased(job->seq[i], column->noise, &column->seq[i], err);
         else column->seq[i] = job->seq[i];
@@ -115,7 +110,7 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
     ct_status status = ct_noise_copy(job->dataset->noise, &column->noise, err);
     if (status == CT_OK && file) status = cli_read_noise(io, file, request->path, column->noise, err);
     if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", column->noise, err);
-    if (status == CT_OK) status = take_sequences(request, job, column, err);
+    if (status == CT_OK) status = take_sequences(job, column, err);
     for (int32_t i = 0; status == CT_OK && i < job->count; i++) {
         status = ct_sequence_acquire(column->seq[i], err);
         if (status != CT_OK) break;

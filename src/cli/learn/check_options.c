@@ -114,8 +114,6 @@ cli_exit learn_check_options(const cli_io *io, const learn_request *r, const lea
     char        who[128];
     int64_t     bytes;
     if (cli_check_memory(io, r->memory, &bytes) != CLI_GO) return CLI_MISUSED;
-    if (r->memory && r->model)
-        return cli_misuse(io, "--model learns functions with all sequences in memory; it does not go with --memory");
     if (!prior && given->prior)
         return cli_misuse(io, "--prior is for --method %s; %s has none", methods_with(CT_LEARN_PRIOR, who), method);
     if (!prior && given->folds >= 0)

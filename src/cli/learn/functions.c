@@ -123,11 +123,6 @@ ct_status learn_check_functions(const learn_request *request, learn_job *job, ct
     ct_noise *noise = NULL;
     job->forms = request->model ? cli_check_alloc(strdup(request->model)) : forms_of(job->dataset);
     if (!job->forms) return CT_OK;
-    if (request->memory)
-        return ct_fail(err, CT_E_UNSUPPORTED,
-                       "functions of features (%s) are learned with all sequences in memory; that does not go with "
-                       "--memory",
-                       job->forms);
     ct_status status = ct_noise_copy(job->dataset->noise, &noise, err);
     if (status == CT_OK) status = apply_forms(job, job->forms, noise, err);
     if (status == CT_OK) status = ct_conditional_check(job->theta, noise, err);
