@@ -7,6 +7,8 @@
  *     piecewise:range/6            linear between 6 knots, at quantiles of the training set; 5 by default
  *     network:hdop,speed/16x16     two hidden layers of 16 units; one of 16 by default
  *     linear:hdop/shared           the same for all rows; by default each row has its own weights
+ *     linear:c,s/matrix            of any form: the logarithm of the covariance as a matrix, with a constant part, so that
+ *                                  correlations depend on features too
  *
  * Learning has two stages. Regression: squared residuals at the truth are gamma distributed about v e^u; their
  * likelihood is maximised (robust, ridge chosen on held-out recordings; networks by L-BFGS and early stopping). Without
@@ -57,6 +59,7 @@ ct_conditional_options ct_conditional_defaults(void);
 typedef struct {
     int32_t model;
     int     row;              /* -1: shared by all rows                                                  */
+    int     column;           /* of a matrix function: the entry (row, column) of U; else -1             */
     char    term[80];         /* "hdop", "hdop*speed", "range at 5", "network"                            */
     double  weight, error;    /* standard error from the scatter over recordings; NaN: a network, or one recording */
     double  deviance;         /* what it gains: log likelihood per measurement lost without the feature   */

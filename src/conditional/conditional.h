@@ -3,6 +3,7 @@
  *   form.c          the form of a function as text; standardisation, knots, unfit features
  *   samples.c       squared residuals with their features: at the truth, or expected ones
  *   regression.c    gamma regression on bases: Fisher scoring, ridge, standard errors
+ *   matrix_regression.c   the likelihood of residuals' outer products, for matrix functions
  *   network.c       the same likelihood for networks: L-BFGS, early stopping
  *   tracking.c      the loss through the solver and its gradient by weights
  *   gauss_newton.c  tracking by Levenberg-Marquardt, for tens of weights
@@ -22,15 +23,16 @@
 typedef struct {
     int32_t  model;
     int      dim, features;
-    int64_t  count, r_capacity, x_capacity, s_capacity;
+    int64_t  count, r_capacity, x_capacity, s_capacity, m_capacity;
     double  *square;   /* count x dim: r^2, or its expectation            */
+    double  *moment;   /* of matrix functions: count x packed, D^-1 r r'D^-1 or its expectation; else NULL */
     double  *x;        /* count x features                               */
     int32_t *sequence; /* per sample                                     */
 } ct__squares;
 
 ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
                                ct__squares *out, ct_err *err);
-/* Squares expected given the measurements under the table: r^2 + (J P J')_ii at the estimate. */
+/* Squares expected given the measurements under the table: r^2 + (J P J')_ii at the estimate; moments likewise. */
 ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
                                ct__squares *out, ct_err *err);
 void      ct__squares_free(ct__squares *squares);
@@ -52,9 +54,26 @@ ct_status ct__choose_ridge(const ct_function *f, const ct__squares *s, const uin
 /* Mean deviance of a fit over samples of a part. */
 double ct__deviance(const ct_function *f, const ct__squares *s, const uint8_t *part, const double log_v[],
                     const double weight[]);
+/* A = L L', lower; 0: not positive definite. b <- (L L')^-1 b. */
+int  ct__lower_factor(int n, const double *A, double *L);
+void ct__lower_solve(int n, const double *L, double *b);
+
+/* matrix_regression.c: 1/2 (tr L + rho(<e^-L, Z>)) of one sample, L and Z packed; its gradient by L, and the Fisher
+ * information (with the gradient), unless NULL. */
+double    ct__matrix_loss(int dim, const double *L, const double *Z, double *gradient, double *information);
+/* Bases of a matrix function, phi their terms at the samples. */
+ct_status ct__fit_matrix(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
+                         const double *phi, double ridge, const char *what, ct__fit *fit, ct_err *err);
+/* The constant part of a matrix function becomes L; mean <- the mean moment of a part, whose size is returned. */
+void      ct__matrix_constant(const ct_function *f, const double *L, double *weight);
+int64_t   ct__mean_moment(const ct__squares *s, const uint8_t *part, double *mean);
+
 /* network.c: trained on most groups of the part, stopped early on the others. */
 ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
                           int32_t groups, uint64_t seed, ct__fit *fit, ct_err *err);
+
+/* learn.c: the covariance of a model with a matrix function becomes D^2, its kind stays. */
+ct_status ct__matrix_base(ct_noise *noise, int32_t model, ct_err *err);
 
 /* without_truth.c: EM; noise: in and out. */
 ct_status ct__learn_without_truth_functions(const ct_outer *outer, const ct_sequence *const seq[], const int32_t *group,

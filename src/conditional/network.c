@@ -30,10 +30,14 @@ static double mean_loss(const training *t, const uint8_t *part, double *gradient
     for (int64_t k = 0; k < s->count; k++) count += !part || part[s->sequence[k]];
     count *= s->dim;
     for (int64_t k = 0; k < s->count; k++) {
-        double u[CT_FUNCTION_ROWS_MAX], d[CT_FUNCTION_ROWS_MAX] = {0};
+        double u[CT_FUNCTION_OUTPUTS_MAX], d[CT_FUNCTION_OUTPUTS_MAX] = {0};
         if (part && !part[s->sequence[k]]) continue;
         ct_function_evaluate(&t->f, s->x + k * s->features, u);
-        for (int i = 0; i < s->dim; i++) {
+        if (t->f.matrix) {
+            sum += ct__matrix_loss(s->dim, u, s->moment + k * t->f.outputs, d, NULL);
+            for (int o = 0; o < t->f.outputs; o++) d[o] /= (double)count;
+        }
+        for (int i = 0; !t->f.matrix && i < s->dim; i++) {
             const int    o = t->f.outputs == 1 ? 0 : i;
             const double eta = t->log_v[i] + u[o], z = s->square[k * s->dim + i] * exp(-eta);
             sum += 0.5 * (eta + (z <= CT__CLIP ? z : CT__CLIP * (1 + log(z / CT__CLIP))));
@@ -75,6 +79,16 @@ static void initialise(const ct_function *f, uint64_t seed, double *w)
         for (int i = 0; i < in * out; i++) *w++ = scale * (2 * ct_rng_uniform(&rng) - 1);
         for (int i = 0; i < out; i++) *w++ = 0;
     }
+}
+
+/* First weights; the constant part of a matrix function is the log of the mean moment. */
+static void begin(const ct_function *f, const ct__squares *s, const uint8_t *part, uint64_t seed, double *w)
+{
+    double L[CT__SYM_PACKED_MAX];
+    initialise(f, seed, w);
+    if (!f->matrix || !ct__mean_moment(s, part, L)) return;
+    ct__sym_log(s->dim, L);
+    ct__matrix_constant(f, L, w);
 }
 
 static ct_status minimise(training *t, int most, double *w, ct_err *err)
@@ -135,17 +149,18 @@ ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint
     if (status == CT_OK && split(sequences, part, group, train, train + sequences)) {
         t.train = train;
         t.held = train + sequences;
-        initialise(f, seed, fit->weight);
+        begin(f, s, t.train, seed, fit->weight);
         status = minimise(&t, EVALUATIONS, fit->weight, err);
         most = CT_MAX(1, t.best_at);
     }
     if (status == CT_OK) {
         t.train = part;
         t.held = NULL;
-        initialise(f, seed, fit->weight);
+        begin(f, s, part, seed, fit->weight);
         status = minimise(&t, most, fit->weight, err);
         fit->deviance = ct__deviance(f, s, part, fit->log_v, fit->weight);
     }
+    for (int i = 0; f->matrix && i < s->dim; i++) fit->log_v[i] = 0;
     for (int i = 0; status == CT_OK && fit->error && i < f->weights; i++) fit->error[i] = NAN;
     free(train);
     free(best);

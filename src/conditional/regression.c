@@ -32,8 +32,7 @@ typedef struct {
 
 static int takes_part(const uint8_t *part, int32_t sequence) { return !part || part[sequence]; }
 
-/* A = L L', lower; 0: not positive definite. */
-static int factorise(int n, const double *A, double *L)
+int ct__lower_factor(int n, const double *A, double *L)
 {
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++) {
@@ -45,7 +44,7 @@ static int factorise(int n, const double *A, double *L)
     return 1;
 }
 
-static void solve(int n, const double *L, double *b)
+void ct__lower_solve(int n, const double *L, double *b)
 {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++) b[i] -= L[i * n + k] * b[k];
@@ -114,7 +113,7 @@ static ct_status fill_information(regression *r, const char *what, ct_err *err)
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) r->A[i * n + j] /= (double)CT_MAX(1, r->count), r->A[j * n + i] = r->A[i * n + j];
     for (int i = r->rows; i < n; i++) r->A[i * n + i] += r->ridge + 1e-12;
-    const int good = r->count > n && factorise(n, r->A, r->L);
+    const int good = r->count > n && ct__lower_factor(n, r->A, r->L);
     for (int i = r->rows; i < n; i++) r->A[i * n + i] -= r->ridge + 1e-12;
     if (good) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT, "%s: %lld squared residuals do not determine a function of %d terms", what,
@@ -126,7 +125,7 @@ static void iterate(const regression *r, double *q, double *g, double *trial)
     double F = value(r, q, g, NULL, -1);
     for (int k = 0; k < ITERATIONS; k++) {
         double step = 1, largest = 0, next = INFINITY;
-        solve(r->n, r->L, g);
+        ct__lower_solve(r->n, r->L, g);
         for (int i = 0; i < r->n; i++) largest = fmax(largest, fabs(g[i]));
         if (largest > 3) step = 3 / largest; /* e^3: far starts */
         for (int half = 0; half < 30; half++, step *= 0.5) {
@@ -151,13 +150,13 @@ static void set_errors(const regression *r, const double *q, const int32_t *grou
     for (int i = 0; i < n; i++) error[i] = 0;
     for (int32_t only = 0; only < groups; only++) {
         if (value(r, q, g, group, only) == 0) continue;
-        solve(n, r->L, g);
+        ct__lower_solve(n, r->L, g);
         for (int i = 0; i < n; i++) error[i] += g[i] * g[i] / ((double)r->count * (double)r->count);
         counted++;
     }
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) e[j] = i == j;
-        solve(n, r->L, e);
+        ct__lower_solve(n, r->L, e);
         const double own = e[i] / (double)r->count, scatter = counted > 1 ? error[i] * counted / (counted - 1.0) : 0;
         error[i] = sqrt(fmax(own, scatter));
     }
@@ -203,9 +202,9 @@ ct_status ct__fit_bases(const ct_function *f, const ct__squares *s, const uint8_
     r.phi = ct__zalloc(CT_MAX(1, s->count * f->terms), sizeof *r.phi);
     if (!r.phi) return ct__no_memory(err, "terms", s->count * f->terms);
     for (int64_t k = 0; k < s->count; k++) ct__function_terms(f, s->x + k * s->features, r.phi + k * f->terms);
-    ct_status status = CT_OK;
-    fit->deviance = 0;
-    for (int o = 0; status == CT_OK && o < f->outputs; o++) {
+    ct_status status = f->matrix ? ct__fit_matrix(f, s, part, group, r.phi, ridge, what, fit, err) : CT_OK;
+    if (!f->matrix) fit->deviance = 0;
+    for (int o = 0; status == CT_OK && !f->matrix && o < f->outputs; o++) {
         r.first = o;
         r.rows = f->outputs == 1 ? s->dim : 1;
         r.n = r.rows + f->terms;
@@ -224,10 +223,11 @@ double ct__deviance(const ct_function *f, const ct__squares *s, const uint8_t *p
     int64_t     count = 0;
     with.weight = (double *)weight;
     for (int64_t k = 0; k < s->count; k++) {
-        double u[CT_FUNCTION_ROWS_MAX];
+        double u[CT_FUNCTION_OUTPUTS_MAX];
         if (!takes_part(part, s->sequence[k])) continue;
         ct_function_evaluate(&with, s->x + k * s->features, u);
-        for (int i = 0; i < s->dim; i++) {
+        if (f->matrix) sum += ct__matrix_loss(s->dim, u, s->moment + k * f->outputs, NULL, NULL);
+        for (int i = 0; !f->matrix && i < s->dim; i++) {
             const double eta = log_v[i] + u[f->outputs == 1 ? 0 : i];
             sum += 0.5 * (eta + rho(s->square[k * s->dim + i] * exp(-eta), &psi));
         }

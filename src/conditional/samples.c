@@ -3,7 +3,8 @@
  *
  *     E[r_i^2] = r_i^2 + (J P J')_ii,
  *
- * under the present model: the expectation step of EM, whose maximisation step is the regression. */
+ * under the present model: the expectation step of EM, whose maximisation step is the regression. For matrix functions
+ * outer products r r' are kept, or their expectation r r' + J P J', in units of the rows. */
 #include "conditional/conditional.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/factor_sweep.h"
@@ -14,15 +15,22 @@
 void ct__squares_free(ct__squares *s)
 {
     free(s->square);
+    free(s->moment);
     free(s->x);
     free(s->sequence);
     *s = (ct__squares){0};
 }
 
-/* Adds one sample: dim squares, its factor's features. */
+/* Adds one sample: dim squares, moments M of a matrix function, its factor's features. */
 static ct_status add(ct__squares *s, const ct_graph *g, const ct_function *f, const int column[], int32_t factor,
-                     int32_t sequence, const double *square, ct_err *err)
+                     int32_t sequence, const double *square, double *M, ct_err *err)
 {
+    const int n = ct__packed(s->dim);
+    if (f->matrix) {
+        CT_TRY(ct__grow(&s->moment, &s->m_capacity, (s->count + 1) * n, sizeof *s->moment, "residuals", err));
+        for (int i = 0; i < s->dim * s->dim; i++) M[i] /= f->unit[i / s->dim] * f->unit[i % s->dim];
+        ct__sym_pack(s->dim, M, s->moment + s->count * n);
+    }
     CT_TRY(ct__grow(&s->square, &s->r_capacity, (s->count + 1) * s->dim, sizeof *s->square, "residuals", err));
     CT_TRY(ct__grow(&s->x, &s->x_capacity, (s->count + 1) * s->features, sizeof *s->x, "features", err));
     CT_TRY(ct__grow(&s->sequence, &s->s_capacity, s->count + 1, sizeof *s->sequence, "residuals", err));
@@ -48,10 +56,11 @@ ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], co
         int             column[CT_FUNCTION_FEATURES_MAX];
         ct__feature_columns(g, f, column);
         for (int32_t k = 0; k < g->factors; k++) {
-            double r[CT_ROWS_MAX];
+            double r[CT_ROWS_MAX], M[CT_ROWS_MAX * CT_ROWS_MAX];
             if (g->factor[k].noise != model || !seq[i]->truth || !ct__truth_residual(seq[i], k, r)) continue;
+            for (int a = 0; a < out->dim * out->dim; a++) M[a] = r[a / out->dim] * r[a % out->dim];
             for (int row = 0; row < out->dim; row++) r[row] *= r[row];
-            CT_TRY(add(out, g, f, column, k, i, r, err));
+            CT_TRY(add(out, g, f, column, k, i, r, M, err));
         }
     }
     return CT_OK;
@@ -69,20 +78,47 @@ typedef struct {
     ct_err            *err;
 } expectation;
 
-/* r and J are divided by s; a multiplier stays divided out. */
+/* M <- (r r' + J P J') / m without T: M <- F M F' / m, F = T^-1. */
+static void expect_moment(const ct__factor_at *f, double multiplier, double *M)
+{
+    const int   rows = f->ops->rows;
+    ct__scaling F;
+    double      half[CT_ROWS_MAX * CT_ROWS_MAX];
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < rows; k++) {
+            double sum = f->r[i] * f->r[k];
+            for (int a = 0; a < f->n; a++)
+                for (int b = 0; b < f->n; b++) sum += f->J[i * f->n + a] * f->P[a * f->n + b] * f->J[k * f->n + b];
+            M[i * rows + k] = sum / multiplier;
+        }
+    ct__scale_invert(&f->scale, rows, &F);
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < rows; k++) {
+            half[i * rows + k] = 0;
+            for (int j = 0; j < rows; j++) half[i * rows + k] += F.t[i * rows + j] * M[j * rows + k];
+        }
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < rows; k++) {
+            M[i * rows + k] = 0;
+            for (int j = 0; j < rows; j++) M[i * rows + k] += half[i * rows + j] * F.t[k * rows + j];
+        }
+}
+
+/* r and J are multiplied by T; a multiplier stays divided out. */
 static void add_expected(void *user, ct__factor_at *f)
 {
     expectation *e = user;
-    double       square[CT_ROWS_MAX];
+    double       square[CT_ROWS_MAX], M[CT_ROWS_MAX * CT_ROWS_MAX];
     const double m = e->graph->factor[f->factor].multiplier;
     if (f->noise != e->out->model || e->status != CT_OK) return;
+    if (f->scale.full) expect_moment(f, m, M);
     for (int i = 0; i < f->ops->rows; i++) {
         double sum = f->r[i] * f->r[i];
         for (int a = 0; a < f->n; a++)
             for (int b = 0; b < f->n; b++) sum += f->J[i * f->n + a] * f->P[a * f->n + b] * f->J[i * f->n + b];
-        square[i] = sum / (f->inverse[i] * f->inverse[i] * m);
+        square[i] = f->scale.full ? M[i * f->ops->rows + i] : sum / (f->scale.t[i] * f->scale.t[i] * m);
     }
-    e->status = add(e->out, e->graph, e->function, e->column, f->factor, e->sequence, square, e->err);
+    e->status = add(e->out, e->graph, e->function, e->column, f->factor, e->sequence, square, M, e->err);
 }
 
 static ct_status expect_sequence(const ct_sequence *seq, const ct_noise *noise, expectation *e, ct_err *err)

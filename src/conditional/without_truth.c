@@ -34,6 +34,7 @@ static ct_status put_fit(const truthless *t, int32_t model, const ct__fit *fit)
     const ct_noise_model *m = ct_noise_get(t->noise, model);
     double                variance[CT_NOISE_DIM_MAX], mean = 0;
     CT_TRY(ct_noise_set_weights(t->noise, model, fit->weight, t->err));
+    if (m->function->matrix) return ct__matrix_base(t->noise, model, t->err);
     if (m->kind == CT_NOISE_FULL) return CT_OK; /* its own numbers stay: the method learns them */
     for (int i = 0; i < m->dim; i++) mean += fit->log_v[i] / m->dim;
     for (int i = 0; i < m->dim; i++) variance[i] = exp(m->kind == CT_NOISE_ISOTROPIC ? mean : fit->log_v[i]);
@@ -64,8 +65,14 @@ static ct_status held_out_gain(const truthless *t, const ct_function *f, const c
             count++;
         }
         for (int i = 0; i < s->dim; i++) log_v[i] = log(fmax(log_v[i] / (double)CT_MAX(1, count), 1e-300));
+        if (f->matrix) { /* constant: the log of the mean moment */
+            double mean_moment[CT__SYM_PACKED_MAX];
+            ct__mean_moment(s, part, mean_moment);
+            ct__sym_log(s->dim, mean_moment);
+            ct__matrix_constant(f, mean_moment, weight + f->weights);
+        }
         const double with = ct__deviance(f, s, part + t->count, fit.log_v, weight);
-        const double without = ct__deviance(f, s, part + t->count, log_v, weight + f->weights); /* zeros */
+        const double without = ct__deviance(f, s, part + t->count, log_v, weight + f->weights); /* else zeros */
         if (status != CT_OK || isnan(with - without)) continue;
         sum += with - without;
         square += (with - without) * (with - without);
