@@ -86,13 +86,14 @@ void ct_conditional_result_free(ct_conditional_result *result);
 ct_status ct_conditional_form(int32_t count, const ct_sequence *const seq[], ct_noise *noise, int32_t model,
                               const char *form, const double lower[], const double upper[], ct_err *err);
 
-/* CT_E_ARGUMENT with a sentence if a function would break what theta demands: a spread, one variance for rows that have
- * outputs of their own, one for two models. Called by ct_conditional_learn. */
+/* Rows and models that are tied share one function: the same weights. CT_E_ARGUMENT with a sentence where that cannot be:
+ * two models tied in some rows only, or of different forms; rows of a matrix function. Called by ct_conditional_learn. */
 ct_status ct_conditional_check(const ct_theta *theta, const ct_noise *noise, ct_err *err);
 
 /* Learn the weights of all functions that models of the table have and that theta learns, with the outer problem's
  * sequences. noise: the table with functions of any weights and with the answer of ct_learn for constant models. On
- * return its functions and variances are the chosen ones; without a gain the functions are removed. */
+ * return its functions and variances are the chosen ones; without a gain the functions are removed. A spread limit of theta
+ * needs bounds that keep it (ct_theta_bound_spread), and functions with these bounds: else CT_E_ARGUMENT. */
 ct_status ct_conditional_learn(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
                                const ct_outer_options *outer, const ct_conditional_options *options, ct_noise *noise,
                                ct_conditional_result *result, ct_err *err);

@@ -17,9 +17,10 @@ typedef struct {
     ct_conditional_result        *result;
     ct_noise                     *noise;
     ct_inference                  deployment;
-    int32_t                       models;   /* that are learned */
+    int32_t                       models;   /* that are learned; of tied ones the first */
     int32_t                      *model;
-    ct__squares                  *squares;  /* per learned model */
+    int32_t                      *same;     /* per weight: the first one that it is equal to; NULL: none is tied */
+    ct__squares                  *squares;  /* per learned model, those tied to it included */
     double                       *ridge;
     int32_t                      *group, groups;
     double                       *p, *base; /* m: the constant answer; with D^2 for matrix functions */
@@ -73,6 +74,8 @@ static ct_status regress(const learning *l, const uint8_t *part, double *w, doub
             if (rows) p[i] += shift / rows;
         }
     }
+    ct__copy_ties(o->weights, l->same, w);
+    if (errors) ct__copy_ties(o->weights, l->same, errors);
     ct_theta_project(o->theta, CT_SPACE_LOG, p);
     return CT_OK;
 }
@@ -102,6 +105,8 @@ static void set_prior(const learning *l, double loss, double *p_weight, double *
                     to[j] += 2 * loss * g[j] * g[j] * (double)stride / CT_MAX(1, mean);
             }
     }
+    ct__average_ties(o->weights, l->same, w_weight);
+    ct__copy_ties(o->weights, l->same, w_weight);
 }
 
 static ct_status track(const learning *l, const uint8_t *part, double *p, double *w)
@@ -121,6 +126,7 @@ static ct_status track(const learning *l, const uint8_t *part, double *p, double
                       .w_weight = copy + n + o->m,
                       .evaluations = l->options->evaluations,
                       .few = l->options->gauss_newton,
+                      .same = l->same,
                       .err = l->err};
     ct_status status = ct__tracking_value(&t, p, w, &F, copy + 2 * n, copy + 2 * n + o->m);
     if (status == CT_OK && isfinite(F)) {
@@ -278,9 +284,11 @@ static ct_status finish(learning *l)
     }
     if (status == CT_OK) status = list_terms(l, w, errors);
     const int constant = l->result->chosen == CT_CONDITIONAL_CONSTANT;
-    for (int32_t k = 0; status == CT_OK && k < l->models; k++)
-        status = constant ? ct_noise_set_function(l->noise, l->model[k], NULL, l->err)
-                          : ct_noise_set_weights(l->noise, l->model[k], w + o->weight_of[l->model[k]], l->err);
+    for (int32_t g = 0; status == CT_OK && g < o->models; g++) {
+        if (o->weight_of[g] < 0) continue;
+        status = constant ? ct_noise_set_function(l->noise, g, NULL, l->err)
+                          : ct_noise_set_weights(l->noise, g, w + o->weight_of[g], l->err);
+    }
     if (status == CT_OK && !constant) status = ct_theta_apply(o->theta, p, l->noise, l->err);
     free(p);
     return status;
@@ -315,6 +323,26 @@ static ct_status find_base(learning *l)
     return status;
 }
 
+/* l->same, if any weights are one. */
+static ct_status find_ties(learning *l)
+{
+    const ct_outer *o = l->outer;
+    int             any = 0;
+    int32_t        *same = ct__zalloc(CT_MAX(1, o->weights), sizeof *same);
+    if (!same) return ct__no_memory(l->err, "weights", o->weights);
+    for (int32_t g = 0; g < o->models; g++) {
+        int row[CT_FUNCTION_ROWS_MAX];
+        if (o->weight_of[g] < 0) continue;
+        ct__tied_rows(o->theta, g, row);
+        ct__weight_ties(ct_noise_get(o->base, g)->function, row, o->weight_of[ct__tied_model(o->theta, o->base, g)],
+                        same + o->weight_of[g]);
+    }
+    for (int32_t i = 0; i < o->weights; i++) any |= same[i] != i;
+    if (any) l->same = same;
+    else free(same);
+    return CT_OK;
+}
+
 static ct_status prepare(learning *l)
 {
     ct_outer *o = l->outer;
@@ -332,12 +360,16 @@ static ct_status prepare(learning *l)
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) seq[i] = o->inner[i].seq;
     if (status == CT_OK) ct_theta_get(o->theta, o->base, l->p);
     if (status == CT_OK) status = find_base(l);
+    if (status == CT_OK) status = find_ties(l);
     for (int32_t g = 0; status == CT_OK && g < o->models; g++) {
         const ct_noise_model *m = ct_noise_get(o->base, g);
-        if (o->weight_of[g] < 0) continue;
+        if (o->weight_of[g] < 0 || ct__tied_model(o->theta, o->base, g) != g) continue;
         const int32_t k = l->models++;
         l->model[k] = g;
-        status = ct__squares_at_truth(o->count, seq, o->base, g, &l->squares[k], l->err);
+        ct__squares_begin(o->theta, o->base, g, &l->squares[k]);
+        for (int32_t h = g; status == CT_OK && h < o->models; h++)
+            if (o->weight_of[h] >= 0 && ct__tied_model(o->theta, o->base, h) == g)
+                status = ct__squares_at_truth(o->count, seq, o->base, h, &l->squares[k], l->err);
         if (status == CT_OK && l->squares[k].count == 0)
             status = ct_fail(l->err, CT_E_ARGUMENT,
                              "noise model %s: the truth determines none of its residuals, so that no function of "
@@ -369,51 +401,11 @@ static ct_status without_truth(learning *l)
     return status;
 }
 
-/* A row of another model with the parameter p, or NULL. */
-static const char *tied_to(const ct_theta *theta, const ct_noise *noise, int32_t g, int32_t p)
-{
-    for (int32_t h = 0; p >= 0 && h < ct_noise_count(noise); h++)
-        for (int k = 0; h != g && k < ct_noise_get(noise, h)->dim; k++)
-            if (ct_theta_find(theta, h, k) == p) return ct_noise_get(noise, h)->name;
-    return NULL;
-}
-
-ct_status ct_conditional_check(const ct_theta *theta, const ct_noise *noise, ct_err *err)
-{
-    if (!ct_conditional_weights(theta, noise)) return CT_OK;
-    if (isfinite(ct_theta_spread_limit(theta)))
-        return ct_fail(err, CT_E_ARGUMENT,
-                       "functions of features do not keep a spread of variances (%g here) for every measurement; "
-                       "bounds hold for every one: give these instead",
-                       ct_theta_spread_limit(theta));
-    for (int32_t g = 0; g < ct_noise_count(noise); g++) {
-        const ct_noise_model *m = ct_noise_get(noise, g);
-        for (int i = 0; m->function && i < m->dim; i++) {
-            const int32_t p = ct_theta_find(theta, g, i);
-            const char   *other = tied_to(theta, noise, g, p);
-            for (int j = 0; p >= 0 && m->function->outputs > 1 && j < i; j++)
-                if (ct_theta_find(theta, g, j) == p)
-                    return ct_fail(err, CT_E_ARGUMENT,
-                                   "noise model %s: rows %d and %d share one variance, and its function has %s; %s",
-                                   m->name, j, i, m->function->matrix ? "a variance for each" : "one output a row",
-                                   m->function->matrix ? "give them variances of their own, or leave /matrix out"
-                                                       : "add /shared to its form");
-            if (other)
-                return ct_fail(err, CT_E_ARGUMENT,
-                               "noise models %s and %s are tied, and a function of features is of one model; remove "
-                               "the tie or the function",
-                               m->name, other);
-        }
-    }
-    return CT_OK;
-}
-
 static ct_status run(learning *l)
 {
     CT_TRY(ct__outer_watch_weights(l->outer, l->err));
     if (l->outer->weights == 0)
         return ct_fail(l->err, CT_E_ARGUMENT, "no noise model that is learned has a function of features");
-    CT_TRY(ct_conditional_check(l->outer->theta, l->outer->base, l->err));
     if (l->outer->options.no_truth) return without_truth(l);
     CT_TRY(ct__outer_deployment(l->outer, &l->deployment, l->err));
     CT_TRY(prepare(l));
@@ -473,11 +465,14 @@ ct_status ct_conditional_learn(int32_t count, const ct_sequence *const seq[], co
     for (int k = 0; k < CT_CONDITIONAL_COUNT; k++)
         result->heldout[k] = result->log_ratio[k] = result->log_ratio_error[k] = result->translation_ratio[k] = NAN;
     l.deployment = l.options->deployment;
+    CT_TRY(ct_conditional_check(theta, noise, err));
+    CT_TRY(ct__check_spread_bounds(theta, err));
     set_units(theta, noise);
+    ct__share_forms(theta, noise);
     ct_status status = ct_outer_new(count, seq, noise, theta, outer, &l.outer, err);
     if (status == CT_OK) status = run(&l);
     for (int32_t k = 0; l.squares && k < l.models; k++) ct__squares_free(&l.squares[k]);
-    void *const owned[] = {l.model, l.squares, l.ridge, l.group, l.p, l.base, l.room};
+    void *const owned[] = {l.model, l.squares, l.ridge, l.group, l.p, l.base, l.room, l.same};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     ct_outer_free(l.outer);
     return status;

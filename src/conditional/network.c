@@ -16,6 +16,7 @@ typedef struct {
     ct_function        f; /* with w, the optimiser's point, as weights */
     const double      *log_v;
     const uint8_t     *train, *held; /* held NULL: none */
+    const int32_t     *same;         /* per weight: ct__weight_ties; NULL: no rows are tied */
     double            *best;
     double             least;
     int                evaluations, best_at, most;
@@ -58,6 +59,7 @@ static double evaluate(unsigned n, const double *w, double *gradient, void *user
         F += 0.5 * DECAY * w[i] * w[i];
         if (gradient) gradient[i] += DECAY * w[i];
     }
+    if (gradient) ct__average_ties((int32_t)n, t->same, gradient);
     const double held = t->held ? mean_loss(t, t->held, NULL) : F;
     t->evaluations++;
     if (held < t->least) {
@@ -137,6 +139,11 @@ ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint
     double   *best = ct__zalloc(f->weights, sizeof *best);
     ct_status status = train && best ? CT_OK : ct__no_memory(err, "weights", f->weights);
     training  t = {.s = s, .f = *f, .log_v = fit->log_v, .best = best};
+    int32_t  *same = ct__zalloc(f->weights, sizeof *same);
+    if (!same) status = ct__no_memory(err, "weights", f->weights);
+    else ct__weight_ties(f, s->same_row, 0, same);
+    for (int i = 0; same && i < f->weights; i++)
+        if (same[i] != i) t.same = same;
     int64_t   count = 0;
     for (int i = 0; i < s->dim; i++) fit->log_v[i] = 0;
     for (int64_t k = 0; k < s->count; k++) {
@@ -150,6 +157,7 @@ ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint
         t.train = train;
         t.held = train + sequences;
         begin(f, s, t.train, seed, fit->weight);
+        ct__copy_ties(f->weights, t.same, fit->weight);
         status = minimise(&t, EVALUATIONS, fit->weight, err);
         most = CT_MAX(1, t.best_at);
     }
@@ -157,11 +165,13 @@ ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint
         t.train = part;
         t.held = NULL;
         begin(f, s, part, seed, fit->weight);
+        ct__copy_ties(f->weights, t.same, fit->weight);
         status = minimise(&t, most, fit->weight, err);
         fit->deviance = ct__deviance(f, s, part, fit->log_v, fit->weight);
     }
     for (int i = 0; f->matrix && i < s->dim; i++) fit->log_v[i] = 0;
     for (int i = 0; status == CT_OK && fit->error && i < f->weights; i++) fit->error[i] = NAN;
+    free(same);
     free(train);
     free(best);
     return status;

@@ -23,7 +23,7 @@ typedef struct {
     const ct_function *f;
     const ct__squares *s;
     const uint8_t     *part;
-    int                first, rows, n; /* rows first .. first + rows - 1; unknowns: an intercept a row, then weights */
+    int                row[CT_FUNCTION_ROWS_MAX], rows, n; /* rows of an output; unknowns: an intercept a row, weights */
     int64_t            count;          /* squares that take part */
     double             ridge;
     double            *phi;            /* samples x terms */
@@ -77,7 +77,7 @@ static double value(const regression *r, const double *q, double *gradient, cons
         for (int i = 0; i < r->rows; i++) {
             const double eta = q[i] + u;
             double       psi;
-            sum += 0.5 * (eta + rho(r->s->square[k * r->s->dim + r->first + i] * exp(-eta), &psi));
+            sum += 0.5 * (eta + rho(r->s->square[k * r->s->dim + r->row[i]] * exp(-eta), &psi));
             if (gradient) gradient[i] += 0.5 * (1 - psi);
             all += 0.5 * (1 - psi);
         }
@@ -177,11 +177,11 @@ static ct_status fit_output(regression *r, int output, const int32_t *group, con
             double  sum = 0;
             int64_t m = 0;
             for (int64_t k = 0; k < r->s->count; k++)
-                if (takes_part(r->part, r->s->sequence[k])) sum += r->s->square[k * r->s->dim + r->first + i], m++;
+                if (takes_part(r->part, r->s->sequence[k])) sum += r->s->square[k * r->s->dim + r->row[i]], m++;
             q[i] = log(fmax(sum / (double)CT_MAX(1, m), 1e-300));
         }
         iterate(r, q, g, trial);
-        for (int i = 0; i < r->rows; i++) fit->log_v[r->first + i] = q[i];
+        for (int i = 0; i < r->rows; i++) fit->log_v[r->row[i]] = q[i];
         memcpy(fit->weight + (int64_t)output * terms, q + r->rows, (size_t)terms * sizeof *q);
         fit->deviance += value(r, q, NULL, NULL, -1) * r->rows;
         if (fit->error && group) {
@@ -191,6 +191,15 @@ static ct_status fit_output(regression *r, int output, const int32_t *group, con
     }
     free(room);
     return status;
+}
+
+/* An output of a row that is tied to an earlier one. */
+static void copy_output(const ct_function *f, int from, int to, int errors, ct__fit *fit)
+{
+    const size_t bytes = (size_t)f->terms * sizeof *fit->weight;
+    memcpy(fit->weight + (int64_t)to * f->terms, fit->weight + (int64_t)from * f->terms, bytes);
+    if (fit->error && errors)
+        memcpy(fit->error + (int64_t)to * f->terms, fit->error + (int64_t)from * f->terms, bytes);
 }
 
 ct_status ct__fit_bases(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
@@ -205,10 +214,13 @@ ct_status ct__fit_bases(const ct_function *f, const ct__squares *s, const uint8_
     ct_status status = f->matrix ? ct__fit_matrix(f, s, part, group, r.phi, ridge, what, fit, err) : CT_OK;
     if (!f->matrix) fit->deviance = 0;
     for (int o = 0; status == CT_OK && !f->matrix && o < f->outputs; o++) {
-        r.first = o;
-        r.rows = f->outputs == 1 ? s->dim : 1;
+        const int first = f->outputs == 1 ? o : s->same_row[o];
+        r.rows = 0;
+        for (int i = 0; i < s->dim; i++)
+            if (f->outputs == 1 || s->same_row[i] == o) r.row[r.rows++] = i;
         r.n = r.rows + f->terms;
-        status = fit_output(&r, o, group, what, fit, err);
+        if (first == o) status = fit_output(&r, o, group, what, fit, err);
+        else copy_output(f, first, o, group != NULL, fit);
     }
     fit->deviance /= s->dim;
     free(r.phi);

@@ -40,17 +40,17 @@ static ct_status add(ct__squares *s, const ct_graph *g, const ct_function *f, co
     return CT_OK;
 }
 
-static void begin(const ct_noise *noise, int32_t model, ct__squares *out)
+void ct__squares_begin(const ct_theta *theta, const ct_noise *noise, int32_t model, ct__squares *out)
 {
     const ct_noise_model *m = ct_noise_get(noise, model);
     *out = (ct__squares){.model = model, .dim = m->dim, .features = m->function->features};
+    ct__tied_rows(theta, model, out->same_row);
 }
 
 ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
                                ct__squares *out, ct_err *err)
 {
     const ct_function *f = ct_noise_get(noise, model)->function;
-    begin(noise, model, out);
     for (int32_t i = 0; i < count; i++) {
         const ct_graph *g = seq[i]->graph;
         int             column[CT_FUNCTION_FEATURES_MAX];
@@ -73,7 +73,7 @@ typedef struct {
     const ct_graph    *graph;
     const ct_function *function;
     int                column[CT_FUNCTION_FEATURES_MAX];
-    int32_t            sequence;
+    int32_t            sequence, model;
     ct_status          status;
     ct_err            *err;
 } expectation;
@@ -110,7 +110,7 @@ static void add_expected(void *user, ct__factor_at *f)
     expectation *e = user;
     double       square[CT_ROWS_MAX], M[CT_ROWS_MAX * CT_ROWS_MAX];
     const double m = e->graph->factor[f->factor].multiplier;
-    if (f->noise != e->out->model || e->status != CT_OK) return;
+    if (f->noise != e->model || e->status != CT_OK) return;
     if (f->scale.full) expect_moment(f, m, M);
     for (int i = 0; i < f->ops->rows; i++) {
         double sum = f->r[i] * f->r[i];
@@ -143,9 +143,9 @@ ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], co
                                ct__squares *out, ct_err *err)
 {
     const ct_function *f = ct_noise_get(noise, model)->function;
-    begin(noise, model, out);
     for (int32_t i = 0; i < count; i++) {
-        expectation e = {.out = out, .graph = seq[i]->graph, .function = f, .sequence = i, .err = err};
+        expectation e = {.out = out, .graph = seq[i]->graph, .function = f, .sequence = i, .model = model,
+                         .err = err};
         ct__feature_columns(seq[i]->graph, f, e.column);
         CT_TRY(expect_sequence(seq[i], noise, &e, err));
     }

@@ -67,6 +67,7 @@ ct_status ct__tracking_value(ct__tracking *t, const double *p, const double *w, 
     for (int32_t i = 0; i < o->count && !value.failed; i++)
         for (int32_t j = 0; o->inner[i].took_part && j < t->weights; j++)
             gw[j] += o->inner[i].weight_gradient[j] / parts;
+    ct__average_ties(t->weights, t->same, gw); /* what is one stays one */
     for (int32_t i = 0; t->nu > 0 && i < o->m; i++) {
         const double pull = t->nu * t->p_weight[i], away = p[i] - t->p0[i];
         *F += 0.5 * pull * away * away;

@@ -35,6 +35,14 @@ static void divide(const ct_solver *solver, const ct_factor_ops *ops, const ct__
     else ct__divide_by_multiplier(ct__item_multiplier_of(solver, item), ops->rows, r, J ? ops->arity : 0, J, cols);
 }
 
+/* u <- T'u. */
+static void divide_back(const ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, double *u)
+{
+    if (item->multiplied == CT__SCALED_BY_MATRIX)
+        ct__apply_scale_back(&solver->functions->matrix[item - solver->item], ops->rows, u);
+    else divide(solver, ops, item, u, NULL);
+}
+
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
 CT_INLINE void evaluate(const ct_solver *solver, const ct__batch *batch, int arity, int32_t k, const double *x,
                         double *r, double **J, double *space)
@@ -131,9 +139,7 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct__batch *batch, int32_t 
     }
     for (int row = 0; row < rows; row++) u[row] = sqrt_w * at->r[row];
     ct__apply_sqrt_info_back(model, rows, u);
-    if (item->multiplied == CT__SCALED_BY_MATRIX)
-        ct__apply_scale_back(&solver->functions->matrix[item - solver->item], rows, u);
-    else if (item->multiplied) divide(solver, ops, item, u, NULL);
+    if (item->multiplied) divide_back(solver, ops, item, u);
     if (ops->curvature) ops->curvature(item->z, item->context, arg, u, K);
     else if (batch->many) ct__many_curvature(solver, batch, k, x, u, K);
     else ct_factor_curvature(ops, item->z, item->context, arg, u, K);

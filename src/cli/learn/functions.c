@@ -142,6 +142,16 @@ ct_status learn_check_functions(const learn_request *request, learn_job *job, ct
     return status;
 }
 
+/* A limit of the spread becomes bounds around the constant answer: functions keep bounds for every measurement. */
+static ct_status hold_spread(learn_job *job, const ct_noise *noise, ct_err *err)
+{
+    double *p = cli_alloc(ct_theta_count(job->theta) + 1, sizeof *p);
+    ct_theta_get(job->theta, noise, p);
+    const ct_status status = ct_theta_bound_spread(job->theta, p, err);
+    free(p);
+    return status;
+}
+
 ct_status learn_functions(const ct_outer_options *how, learn_job *job, ct_err *err)
 {
     ct_noise        *noise = job->dataset->noise;
@@ -156,6 +166,7 @@ ct_status learn_functions(const ct_outer_options *how, learn_job *job, ct_err *e
     functions.jobs = how->jobs;
     ct_status status = ct_learn(job->outer, &options, noise, &constant, err);
     ct_learn_result_free(&constant);
+    if (status == CT_OK) status = hold_spread(job, noise, err);
     if (status == CT_OK) status = apply_forms(job, job->forms, noise, err);
     if (status == CT_OK)
         status = ct_conditional_learn(job->dataset->trains, train, job->theta, how, &functions, noise,
