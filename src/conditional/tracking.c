@@ -196,6 +196,7 @@ ct_status ct__track(ct__tracking *t, double *p, double *w)
     if (status == CT_OK) {
         memcpy(p, y, (size_t)m * sizeof *y);
         memcpy(w, y + m, (size_t)t->weights * sizeof *y);
+        ct__copy_ties(t->weights, t->same, w); /* equal up to rounding so far */
         ct_theta_project(t->outer->theta, CT_SPACE_LOG, p);
     }
     free(y);
