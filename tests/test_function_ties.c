@@ -1,5 +1,5 @@
-/* test_function_ties.c: functions of features under ties and a limit of the spread: what is tied has one function, and the
- * limit holds for every measurement. */
+/* test_function_ties.c: functions of features under ties and a limit of the spread: what is tied has one function, and
+ * the limit holds for every measurement. */
 #define _XOPEN_SOURCE 700
 #include "ct_test.h"
 
@@ -46,8 +46,9 @@ static void release(data *d)
 
 static void give(data *d, const char *model, const char *form)
 {
-    CHECK_OK(ct_conditional_form(d->count, list(d), d->noise, ct_noise_find(d->noise, model), form, NULL, NULL, &d->err),
-             d->err);
+    CHECK_OK(
+        ct_conditional_form(d->count, list(d), d->noise, ct_noise_find(d->noise, model), form, NULL, NULL, &d->err),
+        d->err);
 }
 
 /* The constant answer, from which functions are learned; a form later. */
@@ -102,7 +103,8 @@ static void test_tied_rows_share_one_function(void)
     }
 }
 
-/* The regression of tied rows is that of all their squares: the same as of a shared function, where all rows are tied. */
+/* The regression of tied rows is that of all their squares: the same as of a shared function, where all rows are
+ * tied. */
 static void test_all_rows_tied_are_a_shared_function(void)
 {
     data          a = make(1, 4), b = make(1, 4);
@@ -158,9 +160,10 @@ static void test_ties_that_no_function_can_have_are_refused(void)
     const int32_t a = ct_noise_find(d.noise, "gps@0"), b = ct_noise_find(d.noise, "gps@1");
     CHECK_OK(ct_theta_tie(d.theta, a, 0, b, 0, &d.err), d.err);
     give(&d, "gps@0", "linear:sky");
-    CHECK_REFUSED(ct_conditional_check(d.theta, d.noise, &d.err), d.err,
-                  "noise models gps@0 and gps@1 are tied in some rows, not row by row; a function of features needs all "
-                  "rows tied, or none");
+    CHECK_REFUSED(
+        ct_conditional_check(d.theta, d.noise, &d.err), d.err,
+        "noise models gps@0 and gps@1 are tied in some rows, not row by row; a function of features needs all "
+        "rows tied, or none");
     CHECK_OK(ct_theta_tie(d.theta, a, -1, b, -1, &d.err), d.err);
     CHECK_REFUSED(ct_conditional_check(d.theta, d.noise, &d.err), d.err,
                   "noise models gps@0 and gps@1 are tied, so that they have one function; give both the same form, or "
@@ -184,7 +187,8 @@ static void test_a_spread_holds_for_every_measurement(void)
         const int32_t gps = ct_noise_find(d.noise, "gps"), odom = ct_noise_find(d.noise, "odom");
         /* units of the rows: the sigmas of the constant models, which are then about one */
         for (int row = 0; row < 3; row++) {
-            CHECK_OK(ct_theta_set_unit(d.theta, gps, row, ct_noise_sigma(ct_noise_get(d.noise, gps), row), &d.err), d.err);
+            CHECK_OK(ct_theta_set_unit(d.theta, gps, row, ct_noise_sigma(ct_noise_get(d.noise, gps), row), &d.err),
+                     d.err);
             CHECK_OK(ct_theta_set_unit(d.theta, odom, row, ct_noise_sigma(ct_noise_get(d.noise, odom), row), &d.err),
                      d.err);
         }

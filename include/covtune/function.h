@@ -20,7 +20,8 @@
  *     Sigma(x) = D exp(U(x)/2) D^-1 Sigma D^-1 exp(U(x)/2) D
  *
  * For Sigma = s D^2, which learning chooses, log(D^-1 Sigma(x) D^-1) = log s + U(x). Correlations depend on features
- * then. Eigenvalues of U are cut so that those of D^-1 Sigma(x) D^-1 lie within the bounds over unit^2, the tightest row's.
+ * then. Eigenvalues of U are cut so that those of D^-1 Sigma(x) D^-1 lie within the bounds over unit^2, the tightest
+ * row's.
  */
 #ifndef COVTUNE_FUNCTION_H
 #define COVTUNE_FUNCTION_H
@@ -61,8 +62,9 @@ typedef struct {
     double low, high;       /* the range that was seen                                  */
 } ct_function_feature;
 
-/* phi_j: feature a; 1 where a is -1; the product of a and b (b >= 0); with hat 1 the hat function of feature a: 1 at `at`, 0 at `left`
- * and `right` and beyond; a left of -INFINITY or a right of INFINITY: 1 on that side. Knots are in its unit. */
+/* phi_j: feature a; 1 where a is -1; the product of a and b (b >= 0); with hat 1 the hat function of feature a: 1 at
+ * `at`, 0 at `left` and `right` and beyond; a left of -INFINITY or a right of INFINITY: 1 on that side. Knots are in
+ * its unit. */
 typedef struct {
     int    a, b, hat;
     double left, at, right;

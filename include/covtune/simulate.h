@@ -45,9 +45,9 @@ typedef struct {
      * m uniform from -log uneven to log uneven. From 1 to 1e6; 0 or 1: every step has Sigma. */
     double uneven;
     /* Noise that depends on features (function.h): the covariance of GPS on `sky` and `traffic`, that of odometry on
-     * `turn`, over factors of 20 and more in sigma. The models then have functions of latent_gps and latent_odom. STREET:
-     * the ellipse of GPS positions turns with a direction a, whose features are `cos2a` and `sin2a`: sigma along it is 20
-     * times that across. Its model has a matrix function of them. */
+     * `turn`, over factors of 20 and more in sigma. The models then have functions of latent_gps and latent_odom.
+     * STREET: the ellipse of GPS positions turns with a direction a, whose features are `cos2a` and `sin2a`: sigma
+     * along it is 20 times that across. Its model has a matrix function of them. */
     ct_situation situation;
     int          useless; /* features that mean nothing, 0 to 20 */
 } ct_nav_options;

@@ -76,7 +76,8 @@ int64_t   ct__mean_moment(const ct__squares *s, const uint8_t *part, double *mea
 ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
                           int32_t groups, uint64_t seed, ct__fit *fit, ct_err *err);
 
-/* ties.c: the first model with a function that g is tied to row by row, or g; the first row that each row of g is tied to. */
+/* ties.c: the first model with a function that g is tied to row by row, or g; the first row that each row of g is tied
+ * to. */
 int32_t   ct__tied_model(const ct_theta *theta, const ct_noise *noise, int32_t g);
 void      ct__tied_rows(const ct_theta *theta, int32_t g, int same[CT_FUNCTION_ROWS_MAX]);
 /* CT_E_ARGUMENT unless the bounds keep theta's spread. */

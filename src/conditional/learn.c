@@ -2,8 +2,8 @@
  *
  * Candidates start from the answer p of ct_learn for constant models. A function takes the mean square of its model's
  * residuals from v to v e^u: its variances become p_i + log v_i(with function) - log v_i(constant), so that common
- * scale and inflation of the constant answer stay. A matrix function has units D, the sigmas of the constant answer, and
- * the model's own covariance becomes D^2; its constant part takes that shift. */
+ * scale and inflation of the constant answer stay. A matrix function has units D, the sigmas of the constant answer,
+ * and the model's own covariance becomes D^2; its constant part takes that shift. */
 #include "conditional/conditional.h"
 #include "noise/noise.h"
 
@@ -30,8 +30,10 @@ typedef struct {
 
 /* ---- Regression ---- */
 
-/* The constant part of a matrix function is shifted by the inflation of the constant answer, log D_i^2 - log mean r_i^2. */
-static void shift_constant(const ct_function *f, const ct__squares *s, const double *square, double count, double *weight)
+/* The constant part of a matrix function is shifted by the inflation of the constant answer, log D_i^2 - log mean
+ * r_i^2. */
+static void shift_constant(const ct_function *f, const ct__squares *s, const double *square, double count,
+                           double *weight)
 {
     const int network = f->kind == CT_FUNCTION_NETWORK;
     for (int i = 0, o = 0; i < s->dim; o += s->dim - i++) /* coordinates of the diagonal */

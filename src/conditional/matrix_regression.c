@@ -1,11 +1,12 @@
-/* matrix_regression.c: the likelihood of residuals whose covariance is e^L in units of their rows, L(x) a symmetric matrix
- * that is linear in weights, robust and with a ridge.
+/* matrix_regression.c: the likelihood of residuals whose covariance is e^L in units of their rows, L(x) a symmetric
+ * matrix that is linear in weights, robust and with a ridge.
  *
- *     1/2 (tr L + rho(<e^-L, Z>)),    Z = D^-1 r r'D^-1, or its expectation;  rho clips as regression.c, at the same tail
+ *     1/2 (tr L + rho(<e^-L, Z>)),    Z = D^-1 r r'D^-1, or its expectation;  rho clips as regression.c, at the same
+ * tail
  *
  * With L = V diag(l) V' the gradient by L is 1/2 (I - rho' Dexp(-L)[Z]), and the Fisher information, in the basis of V,
- * is diagonal: 1/2 (sinh(g/2) / (g/2))^2, g = li - lj, for the coordinate ij. Fisher scoring takes it at every iterate. The
- * ridge is on all terms but the constant one. */
+ * is diagonal: 1/2 (sinh(g/2) / (g/2))^2, g = li - lj, for the coordinate ij. Fisher scoring takes it at every
+ * iterate. The ridge is on all terms but the constant one. */
 #include "conditional/conditional.h"
 
 #include <math.h>
@@ -128,8 +129,8 @@ static ct_status iterate(const scoring *r, double *q, double *g, double *trial, 
     for (int k = 0; k < ITERATIONS; k++) {
         double step = 1, largest = 0, next = INFINITY;
         if (!ct__lower_factor(r->n, r->A, r->L))
-            return ct_fail(err, CT_E_ARGUMENT, "%s: %lld residuals do not determine a matrix function of %d terms", what,
-                           (long long)r->s->count, r->f->terms);
+            return ct_fail(err, CT_E_ARGUMENT, "%s: %lld residuals do not determine a matrix function of %d terms",
+                           what, (long long)r->s->count, r->f->terms);
         ct__lower_solve(r->n, r->L, g);
         for (int i = 0; i < r->n; i++) largest = fmax(largest, fabs(g[i]));
         if (largest > 3) step = 3 / largest; /* e^3: far starts */

@@ -23,8 +23,9 @@ typedef struct {
     const ct_function *f;
     const ct__squares *s;
     const uint8_t     *part;
-    int                row[CT_FUNCTION_ROWS_MAX], rows, n; /* rows of an output; unknowns: an intercept a row, weights */
-    int64_t            count;          /* squares that take part */
+    int                row[CT_FUNCTION_ROWS_MAX], rows; /* of an output                            */
+    int                n;     /* unknowns: an intercept a row, then weights */
+    int64_t            count; /* squares that take part                     */
     double             ridge;
     double            *phi;            /* samples x terms */
     double            *A, *L;          /* n x n: information, and the factor of it with the ridge */

@@ -1,9 +1,9 @@
 /* ties.c: functions of models and rows that share parameters.
  *
- * Tied rows have one variance, so they have one function: the same weights of the same terms. Models that are tied row by
- * row have the same form, the features' means, deviations and knots of the first of them, and ranges that hold all their
- * features. Weights stay equal because gradients are averaged over those that are one: minimisation is then restricted to
- * that subspace. */
+ * Tied rows have one variance, so they have one function: the same weights of the same terms. Models that are tied row
+ * by row have the same form, the features' means, deviations and knots of the first of them, and ranges that hold all
+ * their features. Weights stay equal because gradients are averaged over those that are one: minimisation is then
+ * restricted to that subspace. */
 #include "conditional/conditional.h"
 #include "noise/noise.h"
 #include "theta/theta.h"
@@ -29,7 +29,8 @@ static int tied_row_by_row(const ct_theta *theta, int32_t g, int32_t h)
 {
     const ct__theta_model *a = &theta->model[g], *b = &theta->model[h];
     int                    same = a->dim == b->dim && a->kind == b->kind;
-    for (int i = 0; same && i < a->dim; i++) same = block_of(theta, g, i) >= 0 && block_of(theta, g, i) == block_of(theta, h, i);
+    for (int i = 0; same && i < a->dim; i++)
+        same = block_of(theta, g, i) >= 0 && block_of(theta, g, i) == block_of(theta, h, i);
     return same;
 }
 
@@ -75,15 +76,17 @@ static ct_status check_model(const ct_theta *theta, const ct_noise *noise, int32
         const ct_noise_model *other = ct_noise_get(noise, h);
         if (h == g || !tied_somewhere(theta, g, h)) continue;
         if (!tied_row_by_row(theta, g, h))
-            return ct_fail(err, CT_E_ARGUMENT,
-                           "noise models %s and %s are tied in some rows, not row by row; a function of features needs all "
-                           "rows tied, or none",
-                           m->name, other->name);
+            return ct_fail(
+                err, CT_E_ARGUMENT,
+                "noise models %s and %s are tied in some rows, not row by row; a function of features needs all "
+                "rows tied, or none",
+                m->name, other->name);
         if (!same_form(m->function, other->function))
-            return ct_fail(err, CT_E_ARGUMENT,
-                           "noise models %s and %s are tied, so that they have one function; give both the same form, or "
-                           "remove the tie",
-                           m->name, other->name);
+            return ct_fail(
+                err, CT_E_ARGUMENT,
+                "noise models %s and %s are tied, so that they have one function; give both the same form, or "
+                "remove the tie",
+                m->name, other->name);
     }
     return CT_OK;
 }
@@ -140,7 +143,8 @@ void ct__share_forms(const ct_theta *theta, const ct_noise *noise)
 void ct__weight_ties(const ct_function *f, const int row[], int32_t first, int32_t *same)
 {
     const int network = f->kind == CT_FUNCTION_NETWORK, each = f->outputs > 1 && !f->matrix;
-    const int in = network ? f->width[f->layers - 1] : f->terms, last = network ? f->weights - f->outputs * (in + 1) : 0;
+    const int in = network ? f->width[f->layers - 1] : f->terms,
+              last = network ? f->weights - f->outputs * (in + 1) : 0;
     for (int32_t i = 0; i < f->weights; i++) same[i] = first + i;
     for (int o = 0; each && o < f->outputs; o++) {
         for (int j = 0; j < in; j++) same[last + o * in + j] = first + last + row[o] * in + j;

@@ -3,8 +3,8 @@
  *
  *     NAME_covariance_at(x, covariance)      x: the features in the order of the comment; covariance: row by row
  *
- * Features are cut to the range that was seen in training, and u to the bounds of the variances. Code of matrix functions
- * has Jacobi's method for the eigenvalues of U: export_matrix.c. */
+ * Features are cut to the range that was seen in training, and u to the bounds of the variances. Code of matrix
+ * functions has Jacobi's method for the eigenvalues of U: export_matrix.c. */
 #include "export/export.h"
 #include "base/file.h"
 #include "function/function.h"

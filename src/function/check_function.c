@@ -82,8 +82,8 @@ static ct_status check_outputs(const char *name, int dim, const ct_function *f, 
                       f->outputs, dim, ct__packed(dim));
     for (int i = 0; i < dim; i++)
         if (!(f->unit[i] >= UNIT_MIN && f->unit[i] <= 1 / UNIT_MIN))
-            return REFUSE("noise model \"%s\": row %d of its matrix function has the unit %g; it must be %g to %g", name,
-                          i, f->unit[i], UNIT_MIN, 1 / UNIT_MIN);
+            return REFUSE("noise model \"%s\": row %d of its matrix function has the unit %g; it must be %g to %g",
+                          name, i, f->unit[i], UNIT_MIN, 1 / UNIT_MIN);
     return CT_OK;
 }
 

@@ -6,9 +6,9 @@
  * c cuts the eigenvalues of U, so that those of D^-1 Sigma(x) D^-1 stay within the bounds. With Sigma = s D^2, as
  * learning sets it, log(D^-1 Sigma(x) D^-1) = log s + c(U(x)). U has the coordinates of base/symmetric.h.
  *
- * With U = V diag(l) V', dE = V (Phi o V'dU V) V' (Daleckii and Krein); Phi_ij is the divided difference of e^(c/2), by the
- * chain rule c[li, lj] (e^(ci/2) - e^(cj/2)) / (ci - cj). Residuals are multiplied by T = F^-1. With G = dL/dSigma as they
- * have it, dL = 2 tr(Sigma G F^-1 dF), F^-1 dF = D E^-1 dE D^-1. */
+ * With U = V diag(l) V', dE = V (Phi o V'dU V) V' (Daleckii and Krein); Phi_ij is the divided difference of e^(c/2),
+ * by the chain rule c[li, lj] (e^(ci/2) - e^(cj/2)) / (ci - cj). Residuals are multiplied by T = F^-1. With G =
+ * dL/dSigma as they have it, dL = 2 tr(Sigma G F^-1 dF), F^-1 dF = D E^-1 dE D^-1. */
 #include "base/base.h"
 #include "function/function.h"
 

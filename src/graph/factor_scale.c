@@ -1,6 +1,7 @@
 /* factor_scale.c: the covariance of one factor, S Sigma S with S = diag(s): s_i = sqrt(m e^u_i), m its multiplier, u
- * the function of its model at its features; of a matrix function m F Sigma F' (function/matrix_function.c). Residuals and
- * Jacobians are multiplied by T, the inverse of S or sqrt(m) F; every formula with the model's own Sigma then holds. */
+ * the function of its model at its features; of a matrix function m F Sigma F' (function/matrix_function.c). Residuals
+ * and Jacobians are multiplied by T, the inverse of S or sqrt(m) F; every formula with the model's own Sigma then
+ * holds. */
 #include "graph/graph.h"
 #include "graph/whiten.h"
 #include "noise/noise.h"

@@ -5,8 +5,8 @@
  * so that J'r is the error's gradient and J'J its Gauss-Newton matrix (iteratively reweighted).
  *
  * A factor whose covariance is m times its model's is first divided by sqrt(m), r and J alike. After that every formula
- * with the model's own covariance holds. One whose model has a function is multiplied by T, a diagonal or a matrix, with
- * T Sigma(x) T' = Sigma (factor_scale.c).
+ * with the model's own covariance holds. One whose model has a function is multiplied by T, a diagonal or a matrix,
+ * with T Sigma(x) T' = Sigma (factor_scale.c).
  * Inline because it runs once per factor and iteration on 3 or 6 rows. */
 #ifndef CT_WHITEN_H
 #define CT_WHITEN_H

@@ -6,8 +6,8 @@
  *                  "weights": [[0.81, 0.02], [0.79, -0.01]],           a list a row, or one list for all rows
  *                  "bounds": {"lower": [0.01, 0.01], "upper": [100, 100]}}
  *
- * "rows": "matrix" (version 3) has a list of weights for every coordinate of a symmetric matrix, its upper triangle row by
- * row, and "units": [1.2, 0.9]. Its terms may have "1".
+ * "rows": "matrix" (version 3) has a list of weights for every coordinate of a symmetric matrix, its upper triangle
+ * row by row, and "units": [1.2, 0.9]. Its terms may have "1".
  *
  * A term of kind piecewise is {"feature": "range", "knots": [left, at, right]}, null where there is no knot. A network
  * has "hidden": [16, 16] instead of terms, and "layers": [{"weights": [[...], ...], "biases": [...]}, ...]. Bounds of
