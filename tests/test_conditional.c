@@ -462,27 +462,6 @@ static void test_nothing_is_gained_by_useless_features(void)
     release(&d);
 }
 
-static void test_ties_and_spreads_that_a_function_breaks_are_refused(void)
-{
-    data          d = make(CT_SITUATION_LINEAR, 2, 40, 0);
-    const int32_t gps = ct_noise_find(d.noise, "gps"), odom = ct_noise_find(d.noise, "odom");
-    for (int k = 0; k < 5; k++) {
-        ct_theta *theta = theta_of(d.noise);
-        CHECK_OK(ct_conditional_form(2, list(&d), d.noise, gps, k == 1 ? "linear:sky/shared" : "linear:sky", NULL, NULL,
-                                     &d.err), d.err);
-        CHECK_OK(ct_noise_set_function(d.noise, odom, NULL, &d.err), d.err);
-        if (k < 2) CHECK_OK(ct_theta_tie(theta, gps, 0, gps, 1, &d.err), d.err);
-        if (k == 2) CHECK_OK(ct_theta_tie(theta, gps, 0, odom, 0, &d.err), d.err);
-        if (k == 3) CHECK_OK(ct_theta_set_spread(theta, 1e4, &d.err), d.err);
-        static const char *const SENTENCE[] = {"rows 0 and 1 share one variance", NULL,
-                                               "noise models gps and odom are tied", "do not keep a spread", NULL};
-        if (SENTENCE[k]) CHECK_REFUSED(ct_conditional_check(theta, d.noise, &d.err), d.err, SENTENCE[k]);
-        else CHECK_OK(ct_conditional_check(theta, d.noise, &d.err), d.err);
-        ct_theta_free(theta);
-    }
-    release(&d);
-}
-
 /* EM over the measurements alone finds the same function, less accurately. */
 static void test_functions_are_found_without_truth(void)
 {
@@ -523,7 +502,6 @@ int main(void)
     RUN(test_unfit_features_are_refused_by_sentences);
     RUN(test_functions_are_values);
     RUN(test_regression_finds_the_log_linear_function);
-    RUN(test_ties_and_spreads_that_a_function_breaks_are_refused);
     RUN(test_functions_are_found_without_truth);
     RUN(test_nothing_is_gained_by_useless_features);
     return ct_test_end();

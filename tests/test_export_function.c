@@ -14,12 +14,14 @@ static const char *const GTSAM_HEADER =
     "struct Model { Matrix S; Model(const Matrix &s) : S(s) {} }; typedef Model SharedNoiseModel;\n"
     "namespace noiseModel { struct Gaussian { static Model Covariance(const Matrix &s) { return Model(s); } }; } }\n";
 
+/* outputs 6: a matrix function, its first term 1. */
 static ct_function form(int kind, int outputs)
 {
     static ct_function_term term[4];
     static double           weight[200];
+    const int               matrix = outputs == 6;
     ct_function f = {.kind = (ct_function_kind)kind, .outputs = outputs, .features = 2, .term = term, .weight = weight,
-                     .lower = {0.05, 0.05, 0.05}, .upper = {20, 20, 20}};
+                     .matrix = matrix, .unit = {1, 1.4, 0.7}, .lower = {0.05, 0.05, 0.05}, .upper = {20, 20, 20}};
     f.feature[0] = (ct_function_feature){"sky", 0.4, 0.3, 0, 1};
     f.feature[1] = (ct_function_feature){"hdop", 2, 0.7, 0.5, 4};
     if (kind == CT_FUNCTION_LINEAR) {
@@ -37,8 +39,13 @@ static ct_function form(int kind, int outputs)
         f.width[0] = 5;
         f.width[1] = 3;
     }
+    if (matrix && f.terms) {
+        memmove(term + 1, term, 3 * sizeof *term);
+        term[0] = (ct_function_term){.a = -1, .b = -1};
+        f.terms = 4;
+    }
     f.weights = ct_function_weights(&f);
-    for (int i = 0; i < f.weights; i++) weight[i] = 1.3 * sin(2.0 + i);
+    for (int i = 0; i < f.weights; i++) weight[i] = (matrix ? 0.9 : 1.3) * sin(2.0 + i);
     return f;
 }
 
@@ -50,12 +57,13 @@ static ct_noise *table(void)
     int32_t   i;
     CHECK_OK(ct_noise_new(&noise, &err), err);
     const double S[9] = {1, 0.3, 0, 0.3, 2, 0.1, 0, 0.1, 0.5}, v[3] = {1, 2, 0.5};
-    for (int kind = 0; kind < CT_FUNCTION_COUNT; kind++) {
-        char name[16];
-        snprintf(name, sizeof name, "m%d", kind);
+    for (int k = 0; k < 2 * CT_FUNCTION_COUNT; k++) { /* the second half: matrix functions */
+        const int kind = k % CT_FUNCTION_COUNT;
+        char      name[16];
+        snprintf(name, sizeof name, "m%d", k);
         if (kind == 1) CHECK_OK(ct_noise_add_full(noise, name, 3, S, &i, &err), err);
         else CHECK_OK(ct_noise_add_diagonal(noise, name, 3, v, &i, &err), err);
-        const ct_function f = form(kind, kind == 1 ? 1 : 3);
+        const ct_function f = form(kind, k >= CT_FUNCTION_COUNT ? 6 : kind == 1 ? 1 : 3);
         CHECK_OK(ct_noise_set_function(noise, i, &f, &err), err);
         ct_noise_set_rows(noise, i, ROW, NULL);
         ct_noise_set_measurement(noise, i, "between_se2");
@@ -116,10 +124,9 @@ static void test_c_functions_compute_the_librarys_covariances(void)
     char      command[1200];
     export_to(noise, CT_EXPORT_C, "fn.h");
     put("fn.c", "#include \"fn.h\"\n#include <stdio.h>\nint main(void) { int i;\n"
-                LOOP "noise_m0_covariance_at(x, S); for (k = 0; k < 9; k++) printf(\"%.17g\\n\", S[k]); }\n"
-                LOOP "noise_m1_covariance_at(x, S); for (k = 0; k < 9; k++) printf(\"%.17g\\n\", S[k]); }\n"
-                LOOP "noise_m2_covariance_at(x, S); for (k = 0; k < 9; k++) printf(\"%.17g\\n\", S[k]); }\n"
-                "return 0; }\n");
+#define C_ONE(m) \
+    LOOP "noise_m" m "_covariance_at(x, S); for (k = 0; k < 9; k++) printf(\"%.17g\\n\", S[k]); }\n"
+                C_ONE("0") C_ONE("1") C_ONE("2") C_ONE("3") C_ONE("4") C_ONE("5") "return 0; }\n");
     snprintf(command, sizeof command,
              "cd %s && cc -std=c99 -Wall -Wextra -pedantic -Werror -Wno-unused-variable fn.c -o fn -lm && ./fn && "
              "! grep -q alloc fn.h", ct_test_folder());
@@ -140,7 +147,7 @@ static void test_gtsam_functions_compute_the_librarys_covariances(void)
 #define ONE(m)                                                                                                         \
     LOOP "(void)S; gtsam::SharedNoiseModel n = noise_m" m                                                              \
          "(x); for (k = 0; k < 9; k++) std::printf(\"%.17g\\n\", n.S.v[k]); }\n"
-                  ONE("0") ONE("1") ONE("2") "return 0; }\n");
+                  ONE("0") ONE("1") ONE("2") ONE("3") ONE("4") ONE("5") "return 0; }\n");
     snprintf(command, sizeof command,
              "cd %s && c++ -std=c++11 -Wall -Wextra -I. gt.cpp -o gt && ./gt", ct_test_folder());
     check_output(command, noise);
@@ -160,7 +167,7 @@ static void test_python_and_ros_functions_compute_the_librarys_covariances(void)
     put("main_fn.py",
         "import sys\n"
         "module = __import__(sys.argv[1])\n"
-        "for m in range(3):\n"
+        "for m in range(6):\n"
         "    for i in range(25):\n"
         "        x = [-0.3 + 0.07 * i, 5.5 - 0.25 * i]\n"
         "        if sys.argv[1] == 'fn_ros':\n"

@@ -123,7 +123,9 @@ static void test_the_matrix_is_that_of_differences_of_estimates(void)
     } CASE[] = {{"linear:sky,traffic,sky*traffic", 0, 0},
                 {"piecewise:sky,traffic/4", 0, 1},
                 {"linear:sky/shared", 1, 0},
-                {"network:sky,traffic/4", 0, 0}};
+                {"network:sky,traffic/4", 0, 0},
+                {"linear:sky,traffic/matrix", 0, 1},
+                {"linear:sky/matrix", 1, 0}};
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
         data d = make(CT_SITUATION_CURVED, 2, 25, CASE[c].gps, "linear:turn");
         put_weights(d.noise, 5 + c, 0.4);

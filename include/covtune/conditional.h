@@ -7,6 +7,8 @@
  *     piecewise:range/6            linear between 6 knots, at quantiles of the training set; 5 by default
  *     network:hdop,speed/16x16     two hidden layers of 16 units; one of 16 by default
  *     linear:hdop/shared           the same for all rows; by default each row has its own weights
+ *     linear:c,s/matrix            of any form: the logarithm of the covariance as a matrix, with a constant part, so
+ *                                  that correlations depend on features too
  *
  * Learning has two stages. Regression: squared residuals at the truth are gamma distributed about v e^u; their
  * likelihood is maximised (robust, ridge chosen on held-out recordings; networks by L-BFGS and early stopping). Without
@@ -57,6 +59,7 @@ ct_conditional_options ct_conditional_defaults(void);
 typedef struct {
     int32_t model;
     int     row;              /* -1: shared by all rows                                                  */
+    int     column;           /* of a matrix function: the entry (row, column) of U; else -1             */
     char    term[80];         /* "hdop", "hdop*speed", "range at 5", "network"                            */
     double  weight, error;    /* standard error from the scatter over recordings; NaN: a network, or one recording */
     double  deviance;         /* what it gains: log likelihood per measurement lost without the feature   */
@@ -83,13 +86,15 @@ void ct_conditional_result_free(ct_conditional_result *result);
 ct_status ct_conditional_form(int32_t count, const ct_sequence *const seq[], ct_noise *noise, int32_t model,
                               const char *form, const double lower[], const double upper[], ct_err *err);
 
-/* CT_E_ARGUMENT with a sentence if a function would break what theta demands: a spread, one variance for rows that have
- * outputs of their own, one for two models. Called by ct_conditional_learn. */
+/* Rows and models that are tied share one function: the same weights. CT_E_ARGUMENT with a sentence where that cannot
+ * be: two models tied in some rows only, or of different forms; rows of a matrix function. Called by
+ * ct_conditional_learn. */
 ct_status ct_conditional_check(const ct_theta *theta, const ct_noise *noise, ct_err *err);
 
 /* Learn the weights of all functions that models of the table have and that theta learns, with the outer problem's
  * sequences. noise: the table with functions of any weights and with the answer of ct_learn for constant models. On
- * return its functions and variances are the chosen ones; without a gain the functions are removed. */
+ * return its functions and variances are the chosen ones; without a gain the functions are removed. A spread limit of
+ * theta needs bounds that keep it (ct_theta_bound_spread), and functions with these bounds: else CT_E_ARGUMENT. */
 ct_status ct_conditional_learn(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
                                const ct_outer_options *outer, const ct_conditional_options *options, ct_noise *noise,
                                ct_conditional_result *result, ct_err *err);

@@ -13,6 +13,15 @@
  * A function has one output for all rows (then log Sigma(x) = log Sigma + u(x) I, also of a full covariance), or one a
  * row. A feature outside the range that was seen in training is set to its end. Bounds hold for every factor, whatever
  * its features: u is cut so that variances (of a full covariance: eigenvalues) stay within `lower` and `upper`.
+ *
+ * A matrix function has rows (rows + 1) / 2 outputs, the coordinates of a symmetric matrix U: its upper triangle row by
+ * row, entries off the diagonal times sqrt 2. With D = diag(unit) the covariance is
+ *
+ *     Sigma(x) = D exp(U(x)/2) D^-1 Sigma D^-1 exp(U(x)/2) D
+ *
+ * For Sigma = s D^2, which learning chooses, log(D^-1 Sigma(x) D^-1) = log s + U(x). Correlations depend on features
+ * then. Eigenvalues of U are cut so that those of D^-1 Sigma(x) D^-1 lie within the bounds over unit^2, the tightest
+ * row's.
  */
 #ifndef COVTUNE_FUNCTION_H
 #define COVTUNE_FUNCTION_H
@@ -28,6 +37,7 @@ extern "C" {
 #define CT_FUNCTION_LAYERS_MAX   3     /* hidden */
 #define CT_FUNCTION_WIDTH_MAX    128   /* of a hidden layer */
 #define CT_FUNCTION_ROWS_MAX     6
+#define CT_FUNCTION_OUTPUTS_MAX  21    /* of a matrix function of 6 rows */
 #define CT_FEATURE_NAME_MAX      31
 
 /* X(constant, name) */
@@ -52,8 +62,9 @@ typedef struct {
     double low, high;       /* the range that was seen                                  */
 } ct_function_feature;
 
-/* phi_j: feature a; the product of a and b (b >= 0); with hat 1 the hat function of feature a: 1 at `at`, 0 at `left`
- * and `right` and beyond; a left of -INFINITY or a right of INFINITY: 1 on that side. Knots are in its unit. */
+/* phi_j: feature a; 1 where a is -1; the product of a and b (b >= 0); with hat 1 the hat function of feature a: 1 at
+ * `at`, 0 at `left` and `right` and beyond; a left of -INFINITY or a right of INFINITY: 1 on that side. Knots are in
+ * its unit. */
 typedef struct {
     int    a, b, hat;
     double left, at, right;
@@ -61,7 +72,9 @@ typedef struct {
 
 typedef struct ct_function {
     ct_function_kind    kind;
-    int                 outputs;  /* 1: the same for all rows; else the rows of the model */
+    int                 outputs;  /* 1: the same for all rows; else the rows of the model, or coordinates of U */
+    int                 matrix;   /* 1: its value is a symmetric matrix */
+    double              unit[CT_FUNCTION_ROWS_MAX]; /* of a matrix function: D, a sigma per row */
     int                 features;
     ct_function_feature feature[CT_FUNCTION_FEATURES_MAX];
     int                 terms;    /* not of a network */
@@ -71,7 +84,8 @@ typedef struct ct_function {
     double              lower[CT_FUNCTION_ROWS_MAX], upper[CT_FUNCTION_ROWS_MAX]; /* of variances; 0, INFINITY: none */
     int                 weights;
     double             *weight;   /* outputs x terms; of a network layer by layer W (out x in, row-major), then b */
-    double              u_low[CT_FUNCTION_ROWS_MAX], u_high[CT_FUNCTION_ROWS_MAX]; /* cuts; set by the noise table    */
+    double              u_low[CT_FUNCTION_ROWS_MAX], u_high[CT_FUNCTION_ROWS_MAX]; /* cuts (of a matrix
+                                                    * function the first); set by the noise table                */
 } ct_function;
 
 /* An own copy of a function's arrays; NULL: out of memory. */

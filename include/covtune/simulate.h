@@ -13,7 +13,7 @@ extern "C" {
 
 #define CT_NAV_REGIMES 2
 
-typedef enum { CT_SITUATION_NONE, CT_SITUATION_LINEAR, CT_SITUATION_CURVED } ct_situation;
+typedef enum { CT_SITUATION_NONE, CT_SITUATION_LINEAR, CT_SITUATION_CURVED, CT_SITUATION_STREET } ct_situation;
 
 /* Smooth random paths in an area of 100 m x 50 m (SE3: 10 m high), with 0.3 m to 1 m between poses. Measurements, by
  * noise model:
@@ -45,7 +45,9 @@ typedef struct {
      * m uniform from -log uneven to log uneven. From 1 to 1e6; 0 or 1: every step has Sigma. */
     double uneven;
     /* Noise that depends on features (function.h): the covariance of GPS on `sky` and `traffic`, that of odometry on
-     * `turn`, over factors of 20 and more in sigma. The models then have functions of latent_gps and latent_odom. */
+     * `turn`, over factors of 20 and more in sigma. The models then have functions of latent_gps and latent_odom.
+     * STREET: the ellipse of GPS positions turns with a direction a, whose features are `cos2a` and `sin2a`: sigma
+     * along it is 20 times that across. Its model has a matrix function of them. */
     ct_situation situation;
     int          useless; /* features that mean nothing, 0 to 20 */
 } ct_nav_options;

@@ -91,6 +91,11 @@ ct_status ct_theta_tie(ct_theta *theta, int32_t a, int coordinate_a, int32_t b, 
 /* Demand max <= spread * min over everything learned; spread >= 1, INFINITY: no limit. CT_E_ARGUMENT, naming two
  * coordinates, if their bounds are further apart. */
 ct_status ct_theta_set_spread(ct_theta *theta, double spread, ct_err *err);
+/* Bounds of all parameters become t .. spread t, as far as they were wider, with t so that the eigenvalues at p (log
+ * space) lie in the middle: the spread then holds by bounds alone, also for what is bounded apart (functions of
+ * features). Nothing changes without a limit. CT_E_ARGUMENT: p is not finite, or breaks the limit by more than
+ * rounding. */
+ct_status ct_theta_bound_spread(ct_theta *theta, const double *p, ct_err *err);
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 

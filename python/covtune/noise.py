@@ -315,6 +315,28 @@ class Noise(Handle):
                               model.measurement.decode() if model.measurement else None,
                               None if model.learned < 0 else bool(model.learned))
 
+    def features(self, name: str | int) -> tuple[str, ...]:
+        """Features of a factor that the covariance of a model depends on, in order; empty: it is constant."""
+        with reading(self):
+            function = self._model(self.index(name)).function
+            if not function:
+                return ()
+            return tuple(function.contents.feature[i].name.decode() for i in range(function.contents.features))
+
+    def covariance_at(self, name: str | int, features: Mapping[str, float] | None = None) -> np.ndarray:
+        """The covariance of a model for a measurement with these features: {"hdop": 1.4}. Constant models need none."""
+        given = dict(features or {})
+        with reading(self):
+            names = self.features(name)
+            missing = [word for word in names if word not in given]
+            if missing:
+                raise ArgumentError(f"noise model {name!r} depends on {', '.join(names)}; {', '.join(missing)} is missing")
+            pointer = lib.ct_noise_get(self._pointer, self.index(name))
+            x = doubles([given[word] for word in names] or [0.0], (None,), "features")
+            out = np.zeros((pointer.contents.dim, pointer.contents.dim))
+            lib.ct_noise_covariance_at(pointer, address(x), address(out))
+            return out
+
     def update(self, other: "Noise") -> None:
         """Take the numbers of another table for models of the same names; "odom@1" takes those of "odom" where the
         other has no "odom@1". New names are added. As `--noise FILE` does."""

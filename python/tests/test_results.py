@@ -182,6 +182,28 @@ class Noises(unittest.TestCase):
             self.assertIn(model, theirs, name)
         self.assertEqual(mine["landmark"][2][1][0], 0.1**2)
 
+    def test_covariances_depend_on_features_as_the_file_says(self):
+        L = math.log(20)
+        function = {"kind": "linear", "rows": "matrix", "units": [1, 2],
+                    "features": [{"name": n, "mean": 0, "deviation": 1, "low": -1, "high": 1} for n in ("c", "s")],
+                    "terms": ["c", "s"], "weights": [[L, 0], [0, math.sqrt(2) * L], [-L, 0]]}
+        groups = {"gps": {"kind": "diagonal", "variance": [1, 4], "function": function},
+                  "odom": {"kind": "diagonal", "variance": [2, 3]}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "noise.json")
+            Path(path).write_text(json.dumps({"format": "covtune-noise", "version": 3, "groups": groups}))
+            noise = ct.Noise.read(path)
+        self.assertEqual(noise.features("gps"), ("c", "s"))
+        self.assertEqual(noise.features("odom"), ())
+        for angle in (0, 0.3, 1.2, 2.9):
+            c, s = math.cos(2 * angle), math.sin(2 * angle)
+            turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+            D = np.diag([1, 2])
+            expected = D @ turn @ np.diag([20, 1 / 20]) @ turn.T @ D  # the ellipse, turned, in units of the rows
+            np.testing.assert_allclose(noise.covariance_at("gps", {"c": c, "s": s}), expected, rtol=1e-11, atol=1e-12)
+        np.testing.assert_array_equal(noise.covariance_at("odom"), np.diag([2, 3]))
+        with self.assertRaisesRegex(ct.ArgumentError, "depends on c, s; s is missing"):
+            noise.covariance_at("gps", {"c": 1})
 
 class Recipes(unittest.TestCase):
     @unittest.skipUnless(PROGRAM, "COVTUNE_PROGRAM names no program")

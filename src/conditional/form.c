@@ -9,6 +9,7 @@
 #define KNOTS      5     /* of piecewise functions                                       */
 #define KNOTS_MAX  16
 #define WIDTH      16    /* of the hidden layer of a network                             */
+#define SHARED     -1    /* outputs, until the form is read                              */
 #define SAME       1e-9  /* 1 - |correlation| of features that are one                    */
 #define CONSTANT   1e-12 /* deviation of a feature, relative to its size, that is constant */
 
@@ -53,15 +54,17 @@ static ct_status add_term(form *w, const char *name, size_t n)
     return CT_OK;
 }
 
-/* "/6", "/16x16", "/shared" */
+/* "/6", "/16x16", "/shared", "/matrix" */
 static ct_status read_option(form *w, const char *at, size_t n)
 {
     ct_function *f = w->f;
     char         word[32];
     int          used = 0;
     snprintf(word, sizeof word, "%.*s", (int)CT_MIN(n, sizeof word - 1), at);
-    if (!strcmp(word, "shared")) {
-        f->outputs = 1;
+    if (!strcmp(word, "shared") || !strcmp(word, "matrix")) {
+        if (f->matrix || f->outputs == SHARED) return wrong(w, "is shared, or a matrix, twice or both");
+        f->matrix = !strcmp(word, "matrix");
+        f->outputs = f->matrix ? f->outputs : SHARED;
         return CT_OK;
     }
     if (f->kind == CT_FUNCTION_PIECEWISE && sscanf(word, "%d%n", &w->knots, &used) == 1 && !word[used] &&
@@ -105,6 +108,21 @@ static ct_status parse(form *w, int dim)
         c += n + 1;
     }
     if (f->kind != CT_FUNCTION_NETWORK) f->layers = 0;
+    if (f->outputs == SHARED) f->outputs = 1;
+    if (!f->matrix) return CT_OK;
+    f->outputs = ct__packed(dim);
+    if (dim < 2) return wrong(w, "is a matrix, and the model has one row; leave /matrix out");
+    return CT_OK;
+}
+
+/* The constant part of a matrix: the model's own numbers have no place for its correlations. */
+static ct_status add_constant(const form *w)
+{
+    ct_function *f = w->f;
+    if (!f->matrix || f->kind == CT_FUNCTION_NETWORK) return CT_OK;
+    if (f->terms == CT_FUNCTION_TERMS_MAX) return wrong(w, "has too many terms");
+    memmove(f->term + 1, f->term, (size_t)f->terms++ * sizeof *f->term);
+    f->term[0] = (ct_function_term){.a = -1, .b = -1};
     return CT_OK;
 }
 
@@ -227,6 +245,7 @@ static ct_status fill(form *w, int32_t count, const ct_sequence *const seq[], in
     if (status == CT_OK) status = standardise(w, &v);
     if (status == CT_OK && w->f->kind == CT_FUNCTION_PIECEWISE) status = add_hats(w, &v);
     free(v.x);
+    if (status == CT_OK) status = add_constant(w);
     if (status != CT_OK) return status;
     w->f->weights = ct_function_weights(w->f);
     w->f->weight = ct__zalloc(w->f->weights, sizeof *w->f->weight);
@@ -244,6 +263,7 @@ ct_status ct_conditional_form(int32_t count, const ct_sequence *const seq[], ct_
     for (int i = 0; i < m->dim; i++) {
         f.lower[i] = lower ? lower[i] : 0;
         f.upper[i] = upper ? upper[i] : INFINITY;
+        f.unit[i] = f.matrix ? ct_noise_sigma(m, i) : 0;
     }
     if (status == CT_OK) status = fill(&w, count, seq, model);
     if (status == CT_OK) status = ct_noise_set_function(noise, model, &f, err);

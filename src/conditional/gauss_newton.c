@@ -43,11 +43,26 @@ static int solve(const lm *s, double mu)
     return 1;
 }
 
+/* P B P, P the mean over weights that are one: B as the directions see it that are allowed. */
+static void average(const lm *s)
+{
+    const int64_t n = s->n;
+    double       *column = s->step;
+    if (!s->t->same) return;
+    for (int64_t i = 0; i < n; i++) ct__average_ties(s->n - s->m, s->t->same, s->B + i * n + s->m);
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t i = 0; i < n; i++) column[i] = s->B[i * n + j];
+        ct__average_ties(s->n - s->m, s->t->same, column + s->m);
+        for (int64_t i = 0; i < n; i++) s->B[i * n + j] = column[i];
+    }
+}
+
 /* B at the point that was evaluated last. */
 static ct_status fill_matrix(lm *s)
 {
     const ct__tracking *t = s->t;
     CT_TRY(ct__outer_weight_matrix(t->outer, s->B, t->err));
+    average(s);
     for (int32_t i = 0; t->nu > 0 && i < s->n; i++)
         s->B[(int64_t)i * s->n + i] += t->nu * (i < s->m ? t->p_weight[i] : t->w_weight[i - s->m]);
     return CT_OK;

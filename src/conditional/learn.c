@@ -2,7 +2,8 @@
  *
  * Candidates start from the answer p of ct_learn for constant models. A function takes the mean square of its model's
  * residuals from v to v e^u: its variances become p_i + log v_i(with function) - log v_i(constant), so that common
- * scale and inflation of the constant answer stay. */
+ * scale and inflation of the constant answer stay. A matrix function has units D, the sigmas of the constant answer,
+ * and the model's own covariance becomes D^2; its constant part takes that shift. */
 #include "conditional/conditional.h"
 #include "noise/noise.h"
 
@@ -16,23 +17,35 @@ typedef struct {
     ct_conditional_result        *result;
     ct_noise                     *noise;
     ct_inference                  deployment;
-    int32_t                       models;   /* that are learned */
+    int32_t                       models;   /* that are learned; of tied ones the first */
     int32_t                      *model;
-    ct__squares                  *squares;  /* per learned model */
+    int32_t                      *same;     /* per weight: the first one that it is equal to; NULL: none is tied */
+    ct__squares                  *squares;  /* per learned model, those tied to it included */
     double                       *ridge;
     int32_t                      *group, groups;
-    double                       *p;        /* m: the constant answer */
+    double                       *p, *base; /* m: the constant answer; with D^2 for matrix functions */
     double                       *room;
     ct_err                       *err;
 } learning;
 
 /* ---- Regression ---- */
 
+/* The constant part of a matrix function is shifted by the inflation of the constant answer, log D_i^2 - log mean
+ * r_i^2. */
+static void shift_constant(const ct_function *f, const ct__squares *s, const double *square, double count,
+                           double *weight)
+{
+    const int network = f->kind == CT_FUNCTION_NETWORK;
+    for (int i = 0, o = 0; i < s->dim; o += s->dim - i++) /* coordinates of the diagonal */
+        weight[network ? f->weights - f->outputs + o : o * f->terms] +=
+            log(f->unit[i] * f->unit[i] * count / fmax(square[i], 1e-300));
+}
+
 /* w, p <- the regression of a part, all models. errors may be NULL. */
 static ct_status regress(const learning *l, const uint8_t *part, double *w, double *errors, double *p)
 {
     const ct_outer *o = l->outer;
-    memcpy(p, l->p, (size_t)o->m * sizeof *p);
+    memcpy(p, l->base, (size_t)o->m * sizeof *p);
     for (int32_t k = 0; k < l->models; k++) {
         const int32_t      g = l->model[k];
         const ct__squares *s = &l->squares[k];
@@ -48,6 +61,10 @@ static ct_status regress(const learning *l, const uint8_t *part, double *w, doub
             for (int row = 0; row < s->dim; row++) mean[row] += s->square[i * s->dim + row];
             count++;
         }
+        if (f->matrix) {
+            shift_constant(f, s, mean, (double)CT_MAX(1, count), fit.weight);
+            continue;
+        }
         for (int32_t i = 0; i < o->m; i++) { /* rows of this model */
             double shift = 0;
             int    rows = 0;
@@ -59,6 +76,8 @@ static ct_status regress(const learning *l, const uint8_t *part, double *w, doub
             if (rows) p[i] += shift / rows;
         }
     }
+    ct__copy_ties(o->weights, l->same, w);
+    if (errors) ct__copy_ties(o->weights, l->same, errors);
     ct_theta_project(o->theta, CT_SPACE_LOG, p);
     return CT_OK;
 }
@@ -80,7 +99,7 @@ static void set_prior(const learning *l, double loss, double *p_weight, double *
         const int64_t stride = CT_MAX(1, s->count / 500); /* a few hundred samples are enough */
         for (int64_t i = 0; i < s->count; i += stride)
             for (int out = 0; out < f->outputs; out++) {
-                double d[CT_FUNCTION_ROWS_MAX] = {0};
+                double d[CT_FUNCTION_OUTPUTS_MAX] = {0};
                 d[out] = 1;
                 for (int j = 0; j < f->weights; j++) g[j] = 0;
                 ct_function_gradient(f, s->x + i * s->features, d, g);
@@ -88,6 +107,8 @@ static void set_prior(const learning *l, double loss, double *p_weight, double *
                     to[j] += 2 * loss * g[j] * g[j] * (double)stride / CT_MAX(1, mean);
             }
     }
+    ct__average_ties(o->weights, l->same, w_weight);
+    ct__copy_ties(o->weights, l->same, w_weight);
 }
 
 static ct_status track(const learning *l, const uint8_t *part, double *p, double *w)
@@ -107,6 +128,7 @@ static ct_status track(const learning *l, const uint8_t *part, double *p, double
                       .w_weight = copy + n + o->m,
                       .evaluations = l->options->evaluations,
                       .few = l->options->gauss_newton,
+                      .same = l->same,
                       .err = l->err};
     ct_status status = ct__tracking_value(&t, p, w, &F, copy + 2 * n, copy + 2 * n + o->m);
     if (status == CT_OK && isfinite(F)) {
@@ -206,10 +228,20 @@ static void name_term(const ct_function *f, int j, char *text, size_t size)
 {
     const ct_function_term *t = &f->term[j];
     if (f->kind == CT_FUNCTION_NETWORK) snprintf(text, size, "network");
+    else if (t->a < 0) snprintf(text, size, "constant");
     else if (t->hat) snprintf(text, size, "%s at %.4g", f->feature[t->a].name, t->at);
     else
         snprintf(text, size, "%s%s%s", f->feature[t->a].name, t->b < 0 ? "" : "*",
                  t->b < 0 ? "" : f->feature[t->b].name);
+}
+
+/* The entry of U that an output is. */
+static void find_entry(int dim, int output, ct_conditional_term *t)
+{
+    int i = 0;
+    for (; output >= dim - i; i++) output -= dim - i;
+    t->row = i;
+    t->column = i + output;
 }
 
 static ct_status list_terms(learning *l, const double *w, const double *errors)
@@ -229,11 +261,12 @@ static ct_status list_terms(learning *l, const double *w, const double *errors)
             for (int j = 0; j < each; j++, t++) {
                 const int64_t at = o->weight_of[l->model[k]] + (int64_t)out * each + j;
                 const int     net = f->kind == CT_FUNCTION_NETWORK;
-                *t = (ct_conditional_term){.model = l->model[k], .row = f->outputs == 1 ? -1 : out,
+                *t = (ct_conditional_term){.model = l->model[k], .row = f->outputs == 1 ? -1 : out, .column = -1,
                                            .weight = net ? NAN : w[at], .error = net ? NAN : errors[at]};
                 t->deviance = net ? NAN : 0.5 * (t->weight / t->error) * (t->weight / t->error) /
                                               (double)CT_MAX(1, l->squares[k].count);
                 name_term(f, j, t->term, sizeof t->term);
+                if (f->matrix) find_entry(ct_noise_get(o->base, l->model[k])->dim, out, t);
             }
     }
     l->result->terms = terms;
@@ -253,15 +286,64 @@ static ct_status finish(learning *l)
     }
     if (status == CT_OK) status = list_terms(l, w, errors);
     const int constant = l->result->chosen == CT_CONDITIONAL_CONSTANT;
-    for (int32_t k = 0; status == CT_OK && k < l->models; k++)
-        status = constant ? ct_noise_set_function(l->noise, l->model[k], NULL, l->err)
-                          : ct_noise_set_weights(l->noise, l->model[k], w + o->weight_of[l->model[k]], l->err);
+    for (int32_t g = 0; status == CT_OK && g < o->models; g++) {
+        if (o->weight_of[g] < 0) continue;
+        status = constant ? ct_noise_set_function(l->noise, g, NULL, l->err)
+                          : ct_noise_set_weights(l->noise, g, w + o->weight_of[g], l->err);
+    }
     if (status == CT_OK && !constant) status = ct_theta_apply(o->theta, p, l->noise, l->err);
     free(p);
     return status;
 }
 
 /* ---- All ---- */
+
+ct_status ct__matrix_base(ct_noise *noise, int32_t model, ct_err *err)
+{
+    const ct_noise_model *m = ct_noise_get(noise, model);
+    const double         *unit = m->function->unit;
+    double                S[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX] = {0};
+    if (m->kind != CT_NOISE_FULL) {
+        for (int i = 0; i < m->dim; i++) S[i] = unit[i] * unit[i];
+        return ct_noise_set_variance(noise, model, S, err);
+    }
+    for (int i = 0; i < m->dim; i++) S[i * (m->dim + 1)] = unit[i] * unit[i];
+    return ct_noise_set_covariance(noise, model, S, err);
+}
+
+/* l->base <- the constant answer, models with matrix functions without their correlations. */
+static ct_status find_base(learning *l)
+{
+    ct_outer *o = l->outer;
+    ct_noise *copy = NULL;
+    CT_TRY(ct_noise_copy(o->base, &copy, l->err));
+    ct_status status = CT_OK;
+    for (int32_t g = 0; status == CT_OK && g < o->models; g++)
+        if (o->weight_of[g] >= 0 && ct_noise_get(copy, g)->function->matrix) status = ct__matrix_base(copy, g, l->err);
+    if (status == CT_OK) ct_theta_get(o->theta, copy, l->base);
+    ct_noise_free(copy);
+    return status;
+}
+
+/* l->same, if any weights are one. */
+static ct_status find_ties(learning *l)
+{
+    const ct_outer *o = l->outer;
+    int             any = 0;
+    int32_t        *same = ct__zalloc(CT_MAX(1, o->weights), sizeof *same);
+    if (!same) return ct__no_memory(l->err, "weights", o->weights);
+    for (int32_t g = 0; g < o->models; g++) {
+        int row[CT_FUNCTION_ROWS_MAX];
+        if (o->weight_of[g] < 0) continue;
+        ct__tied_rows(o->theta, g, row);
+        ct__weight_ties(ct_noise_get(o->base, g)->function, row, o->weight_of[ct__tied_model(o->theta, o->base, g)],
+                        same + o->weight_of[g]);
+    }
+    for (int32_t i = 0; i < o->weights; i++) any |= same[i] != i;
+    if (any) l->same = same;
+    else free(same);
+    return CT_OK;
+}
 
 static ct_status prepare(learning *l)
 {
@@ -272,18 +354,24 @@ static ct_status prepare(learning *l)
     l->ridge = ct__zalloc(o->models, sizeof *l->ridge);
     l->group = ct__zalloc(o->count, sizeof *l->group);
     l->p = ct__zalloc(o->m, sizeof *l->p);
+    l->base = ct__zalloc(o->m, sizeof *l->base);
     const ct_sequence **seq = ct__zalloc(o->count, sizeof *seq);
-    ct_status status = l->model && l->squares && l->ridge && l->group && l->p && seq
+    ct_status status = l->model && l->squares && l->ridge && l->group && l->p && l->base && seq
                            ? ct__outer_groups(o, l->group, &l->groups, l->err)
                            : ct__no_memory(l->err, "noise models", o->models);
     for (int32_t i = 0; status == CT_OK && i < o->count; i++) seq[i] = o->inner[i].seq;
     if (status == CT_OK) ct_theta_get(o->theta, o->base, l->p);
+    if (status == CT_OK) status = find_base(l);
+    if (status == CT_OK) status = find_ties(l);
     for (int32_t g = 0; status == CT_OK && g < o->models; g++) {
         const ct_noise_model *m = ct_noise_get(o->base, g);
-        if (o->weight_of[g] < 0) continue;
+        if (o->weight_of[g] < 0 || ct__tied_model(o->theta, o->base, g) != g) continue;
         const int32_t k = l->models++;
         l->model[k] = g;
-        status = ct__squares_at_truth(o->count, seq, o->base, g, &l->squares[k], l->err);
+        ct__squares_begin(o->theta, o->base, g, &l->squares[k]);
+        for (int32_t h = g; status == CT_OK && h < o->models; h++)
+            if (o->weight_of[h] >= 0 && ct__tied_model(o->theta, o->base, h) == g)
+                status = ct__squares_at_truth(o->count, seq, o->base, h, &l->squares[k], l->err);
         if (status == CT_OK && l->squares[k].count == 0)
             status = ct_fail(l->err, CT_E_ARGUMENT,
                              "noise model %s: the truth determines none of its residuals, so that no function of "
@@ -315,50 +403,11 @@ static ct_status without_truth(learning *l)
     return status;
 }
 
-/* A row of another model with the parameter p, or NULL. */
-static const char *tied_to(const ct_theta *theta, const ct_noise *noise, int32_t g, int32_t p)
-{
-    for (int32_t h = 0; p >= 0 && h < ct_noise_count(noise); h++)
-        for (int k = 0; h != g && k < ct_noise_get(noise, h)->dim; k++)
-            if (ct_theta_find(theta, h, k) == p) return ct_noise_get(noise, h)->name;
-    return NULL;
-}
-
-ct_status ct_conditional_check(const ct_theta *theta, const ct_noise *noise, ct_err *err)
-{
-    if (!ct_conditional_weights(theta, noise)) return CT_OK;
-    if (isfinite(ct_theta_spread_limit(theta)))
-        return ct_fail(err, CT_E_ARGUMENT,
-                       "functions of features do not keep a spread of variances (%g here) for every measurement; "
-                       "bounds hold for every one: give these instead",
-                       ct_theta_spread_limit(theta));
-    for (int32_t g = 0; g < ct_noise_count(noise); g++) {
-        const ct_noise_model *m = ct_noise_get(noise, g);
-        for (int i = 0; m->function && i < m->dim; i++) {
-            const int32_t p = ct_theta_find(theta, g, i);
-            const char   *other = tied_to(theta, noise, g, p);
-            for (int j = 0; p >= 0 && m->function->outputs > 1 && j < i; j++)
-                if (ct_theta_find(theta, g, j) == p)
-                    return ct_fail(err, CT_E_ARGUMENT,
-                                   "noise model %s: rows %d and %d share one variance, and its function has one output "
-                                   "a row; add /shared to its form",
-                                   m->name, j, i);
-            if (other)
-                return ct_fail(err, CT_E_ARGUMENT,
-                               "noise models %s and %s are tied, and a function of features is of one model; remove "
-                               "the tie or the function",
-                               m->name, other);
-        }
-    }
-    return CT_OK;
-}
-
 static ct_status run(learning *l)
 {
     CT_TRY(ct__outer_watch_weights(l->outer, l->err));
     if (l->outer->weights == 0)
         return ct_fail(l->err, CT_E_ARGUMENT, "no noise model that is learned has a function of features");
-    CT_TRY(ct_conditional_check(l->outer->theta, l->outer->base, l->err));
     if (l->outer->options.no_truth) return without_truth(l);
     CT_TRY(ct__outer_deployment(l->outer, &l->deployment, l->err));
     CT_TRY(prepare(l));
@@ -397,6 +446,17 @@ void ct_conditional_result_free(ct_conditional_result *r)
     *r = (ct_conditional_result){0};
 }
 
+/* Matrix functions get the sigmas of their models as units; their weights are learned anew. */
+static void set_units(const ct_theta *theta, const ct_noise *noise)
+{
+    for (int32_t g = 0; g < ct_noise_count(noise); g++) {
+        const ct_noise_model *m = ct_noise_get(noise, g);
+        if (!m->function || !m->function->matrix || !ct_theta_learns(theta, g)) continue;
+        for (int i = 0; i < m->dim; i++) ((ct_function *)m->function)->unit[i] = ct_noise_sigma(m, i);
+        ct__noise_update_cuts(m);
+    }
+}
+
 ct_status ct_conditional_learn(int32_t count, const ct_sequence *const seq[], const ct_theta *theta,
                                const ct_outer_options *outer, const ct_conditional_options *options, ct_noise *noise,
                                ct_conditional_result *result, ct_err *err)
@@ -407,10 +467,14 @@ ct_status ct_conditional_learn(int32_t count, const ct_sequence *const seq[], co
     for (int k = 0; k < CT_CONDITIONAL_COUNT; k++)
         result->heldout[k] = result->log_ratio[k] = result->log_ratio_error[k] = result->translation_ratio[k] = NAN;
     l.deployment = l.options->deployment;
+    CT_TRY(ct_conditional_check(theta, noise, err));
+    CT_TRY(ct__check_spread_bounds(theta, err));
+    set_units(theta, noise);
+    ct__share_forms(theta, noise);
     ct_status status = ct_outer_new(count, seq, noise, theta, outer, &l.outer, err);
     if (status == CT_OK) status = run(&l);
     for (int32_t k = 0; l.squares && k < l.models; k++) ct__squares_free(&l.squares[k]);
-    void *const owned[] = {l.model, l.squares, l.ridge, l.group, l.p, l.room};
+    void *const owned[] = {l.model, l.squares, l.ridge, l.group, l.p, l.base, l.room, l.same};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
     ct_outer_free(l.outer);
     return status;

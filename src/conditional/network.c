@@ -16,6 +16,7 @@ typedef struct {
     ct_function        f; /* with w, the optimiser's point, as weights */
     const double      *log_v;
     const uint8_t     *train, *held; /* held NULL: none */
+    const int32_t     *same;         /* per weight: ct__weight_ties; NULL: no rows are tied */
     double            *best;
     double             least;
     int                evaluations, best_at, most;
@@ -30,10 +31,14 @@ static double mean_loss(const training *t, const uint8_t *part, double *gradient
     for (int64_t k = 0; k < s->count; k++) count += !part || part[s->sequence[k]];
     count *= s->dim;
     for (int64_t k = 0; k < s->count; k++) {
-        double u[CT_FUNCTION_ROWS_MAX], d[CT_FUNCTION_ROWS_MAX] = {0};
+        double u[CT_FUNCTION_OUTPUTS_MAX], d[CT_FUNCTION_OUTPUTS_MAX] = {0};
         if (part && !part[s->sequence[k]]) continue;
         ct_function_evaluate(&t->f, s->x + k * s->features, u);
-        for (int i = 0; i < s->dim; i++) {
+        if (t->f.matrix) {
+            sum += ct__matrix_loss(s->dim, u, s->moment + k * t->f.outputs, d, NULL);
+            for (int o = 0; o < t->f.outputs; o++) d[o] /= (double)count;
+        }
+        for (int i = 0; !t->f.matrix && i < s->dim; i++) {
             const int    o = t->f.outputs == 1 ? 0 : i;
             const double eta = t->log_v[i] + u[o], z = s->square[k * s->dim + i] * exp(-eta);
             sum += 0.5 * (eta + (z <= CT__CLIP ? z : CT__CLIP * (1 + log(z / CT__CLIP))));
@@ -54,6 +59,7 @@ static double evaluate(unsigned n, const double *w, double *gradient, void *user
         F += 0.5 * DECAY * w[i] * w[i];
         if (gradient) gradient[i] += DECAY * w[i];
     }
+    if (gradient) ct__average_ties((int32_t)n, t->same, gradient);
     const double held = t->held ? mean_loss(t, t->held, NULL) : F;
     t->evaluations++;
     if (held < t->least) {
@@ -75,6 +81,16 @@ static void initialise(const ct_function *f, uint64_t seed, double *w)
         for (int i = 0; i < in * out; i++) *w++ = scale * (2 * ct_rng_uniform(&rng) - 1);
         for (int i = 0; i < out; i++) *w++ = 0;
     }
+}
+
+/* First weights; the constant part of a matrix function is the log of the mean moment. */
+static void begin(const ct_function *f, const ct__squares *s, const uint8_t *part, uint64_t seed, double *w)
+{
+    double L[CT__SYM_PACKED_MAX];
+    initialise(f, seed, w);
+    if (!f->matrix || !ct__mean_moment(s, part, L)) return;
+    ct__sym_log(s->dim, L);
+    ct__matrix_constant(f, L, w);
 }
 
 static ct_status minimise(training *t, int most, double *w, ct_err *err)
@@ -123,6 +139,11 @@ ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint
     double   *best = ct__zalloc(f->weights, sizeof *best);
     ct_status status = train && best ? CT_OK : ct__no_memory(err, "weights", f->weights);
     training  t = {.s = s, .f = *f, .log_v = fit->log_v, .best = best};
+    int32_t  *same = ct__zalloc(f->weights, sizeof *same);
+    if (!same) status = ct__no_memory(err, "weights", f->weights);
+    else ct__weight_ties(f, s->same_row, 0, same);
+    for (int i = 0; same && i < f->weights; i++)
+        if (same[i] != i) t.same = same;
     int64_t   count = 0;
     for (int i = 0; i < s->dim; i++) fit->log_v[i] = 0;
     for (int64_t k = 0; k < s->count; k++) {
@@ -135,18 +156,22 @@ ct_status ct__fit_network(const ct_function *f, const ct__squares *s, const uint
     if (status == CT_OK && split(sequences, part, group, train, train + sequences)) {
         t.train = train;
         t.held = train + sequences;
-        initialise(f, seed, fit->weight);
+        begin(f, s, t.train, seed, fit->weight);
+        ct__copy_ties(f->weights, t.same, fit->weight);
         status = minimise(&t, EVALUATIONS, fit->weight, err);
         most = CT_MAX(1, t.best_at);
     }
     if (status == CT_OK) {
         t.train = part;
         t.held = NULL;
-        initialise(f, seed, fit->weight);
+        begin(f, s, part, seed, fit->weight);
+        ct__copy_ties(f->weights, t.same, fit->weight);
         status = minimise(&t, most, fit->weight, err);
         fit->deviance = ct__deviance(f, s, part, fit->log_v, fit->weight);
     }
+    for (int i = 0; f->matrix && i < s->dim; i++) fit->log_v[i] = 0;
     for (int i = 0; status == CT_OK && fit->error && i < f->weights; i++) fit->error[i] = NAN;
+    free(same);
     free(train);
     free(best);
     return status;

@@ -23,8 +23,9 @@ typedef struct {
     const ct_function *f;
     const ct__squares *s;
     const uint8_t     *part;
-    int                first, rows, n; /* rows first .. first + rows - 1; unknowns: an intercept a row, then weights */
-    int64_t            count;          /* squares that take part */
+    int                row[CT_FUNCTION_ROWS_MAX], rows; /* of an output                            */
+    int                n;     /* unknowns: an intercept a row, then weights */
+    int64_t            count; /* squares that take part                     */
     double             ridge;
     double            *phi;            /* samples x terms */
     double            *A, *L;          /* n x n: information, and the factor of it with the ridge */
@@ -32,8 +33,7 @@ typedef struct {
 
 static int takes_part(const uint8_t *part, int32_t sequence) { return !part || part[sequence]; }
 
-/* A = L L', lower; 0: not positive definite. */
-static int factorise(int n, const double *A, double *L)
+int ct__lower_factor(int n, const double *A, double *L)
 {
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++) {
@@ -45,7 +45,7 @@ static int factorise(int n, const double *A, double *L)
     return 1;
 }
 
-static void solve(int n, const double *L, double *b)
+void ct__lower_solve(int n, const double *L, double *b)
 {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++) b[i] -= L[i * n + k] * b[k];
@@ -78,7 +78,7 @@ static double value(const regression *r, const double *q, double *gradient, cons
         for (int i = 0; i < r->rows; i++) {
             const double eta = q[i] + u;
             double       psi;
-            sum += 0.5 * (eta + rho(r->s->square[k * r->s->dim + r->first + i] * exp(-eta), &psi));
+            sum += 0.5 * (eta + rho(r->s->square[k * r->s->dim + r->row[i]] * exp(-eta), &psi));
             if (gradient) gradient[i] += 0.5 * (1 - psi);
             all += 0.5 * (1 - psi);
         }
@@ -114,7 +114,7 @@ static ct_status fill_information(regression *r, const char *what, ct_err *err)
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) r->A[i * n + j] /= (double)CT_MAX(1, r->count), r->A[j * n + i] = r->A[i * n + j];
     for (int i = r->rows; i < n; i++) r->A[i * n + i] += r->ridge + 1e-12;
-    const int good = r->count > n && factorise(n, r->A, r->L);
+    const int good = r->count > n && ct__lower_factor(n, r->A, r->L);
     for (int i = r->rows; i < n; i++) r->A[i * n + i] -= r->ridge + 1e-12;
     if (good) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT, "%s: %lld squared residuals do not determine a function of %d terms", what,
@@ -126,7 +126,7 @@ static void iterate(const regression *r, double *q, double *g, double *trial)
     double F = value(r, q, g, NULL, -1);
     for (int k = 0; k < ITERATIONS; k++) {
         double step = 1, largest = 0, next = INFINITY;
-        solve(r->n, r->L, g);
+        ct__lower_solve(r->n, r->L, g);
         for (int i = 0; i < r->n; i++) largest = fmax(largest, fabs(g[i]));
         if (largest > 3) step = 3 / largest; /* e^3: far starts */
         for (int half = 0; half < 30; half++, step *= 0.5) {
@@ -151,13 +151,13 @@ static void set_errors(const regression *r, const double *q, const int32_t *grou
     for (int i = 0; i < n; i++) error[i] = 0;
     for (int32_t only = 0; only < groups; only++) {
         if (value(r, q, g, group, only) == 0) continue;
-        solve(n, r->L, g);
+        ct__lower_solve(n, r->L, g);
         for (int i = 0; i < n; i++) error[i] += g[i] * g[i] / ((double)r->count * (double)r->count);
         counted++;
     }
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) e[j] = i == j;
-        solve(n, r->L, e);
+        ct__lower_solve(n, r->L, e);
         const double own = e[i] / (double)r->count, scatter = counted > 1 ? error[i] * counted / (counted - 1.0) : 0;
         error[i] = sqrt(fmax(own, scatter));
     }
@@ -178,11 +178,11 @@ static ct_status fit_output(regression *r, int output, const int32_t *group, con
             double  sum = 0;
             int64_t m = 0;
             for (int64_t k = 0; k < r->s->count; k++)
-                if (takes_part(r->part, r->s->sequence[k])) sum += r->s->square[k * r->s->dim + r->first + i], m++;
+                if (takes_part(r->part, r->s->sequence[k])) sum += r->s->square[k * r->s->dim + r->row[i]], m++;
             q[i] = log(fmax(sum / (double)CT_MAX(1, m), 1e-300));
         }
         iterate(r, q, g, trial);
-        for (int i = 0; i < r->rows; i++) fit->log_v[r->first + i] = q[i];
+        for (int i = 0; i < r->rows; i++) fit->log_v[r->row[i]] = q[i];
         memcpy(fit->weight + (int64_t)output * terms, q + r->rows, (size_t)terms * sizeof *q);
         fit->deviance += value(r, q, NULL, NULL, -1) * r->rows;
         if (fit->error && group) {
@@ -194,6 +194,15 @@ static ct_status fit_output(regression *r, int output, const int32_t *group, con
     return status;
 }
 
+/* An output of a row that is tied to an earlier one. */
+static void copy_output(const ct_function *f, int from, int to, int errors, ct__fit *fit)
+{
+    const size_t bytes = (size_t)f->terms * sizeof *fit->weight;
+    memcpy(fit->weight + (int64_t)to * f->terms, fit->weight + (int64_t)from * f->terms, bytes);
+    if (fit->error && errors)
+        memcpy(fit->error + (int64_t)to * f->terms, fit->error + (int64_t)from * f->terms, bytes);
+}
+
 ct_status ct__fit_bases(const ct_function *f, const ct__squares *s, const uint8_t *part, const int32_t *group,
                         double ridge, ct__fit *fit, ct_err *err)
 {
@@ -203,13 +212,16 @@ ct_status ct__fit_bases(const ct_function *f, const ct__squares *s, const uint8_
     r.phi = ct__zalloc(CT_MAX(1, s->count * f->terms), sizeof *r.phi);
     if (!r.phi) return ct__no_memory(err, "terms", s->count * f->terms);
     for (int64_t k = 0; k < s->count; k++) ct__function_terms(f, s->x + k * s->features, r.phi + k * f->terms);
-    ct_status status = CT_OK;
-    fit->deviance = 0;
-    for (int o = 0; status == CT_OK && o < f->outputs; o++) {
-        r.first = o;
-        r.rows = f->outputs == 1 ? s->dim : 1;
+    ct_status status = f->matrix ? ct__fit_matrix(f, s, part, group, r.phi, ridge, what, fit, err) : CT_OK;
+    if (!f->matrix) fit->deviance = 0;
+    for (int o = 0; status == CT_OK && !f->matrix && o < f->outputs; o++) {
+        const int first = f->outputs == 1 ? o : s->same_row[o];
+        r.rows = 0;
+        for (int i = 0; i < s->dim; i++)
+            if (f->outputs == 1 || s->same_row[i] == o) r.row[r.rows++] = i;
         r.n = r.rows + f->terms;
-        status = fit_output(&r, o, group, what, fit, err);
+        if (first == o) status = fit_output(&r, o, group, what, fit, err);
+        else copy_output(f, first, o, group != NULL, fit);
     }
     fit->deviance /= s->dim;
     free(r.phi);
@@ -224,10 +236,11 @@ double ct__deviance(const ct_function *f, const ct__squares *s, const uint8_t *p
     int64_t     count = 0;
     with.weight = (double *)weight;
     for (int64_t k = 0; k < s->count; k++) {
-        double u[CT_FUNCTION_ROWS_MAX];
+        double u[CT_FUNCTION_OUTPUTS_MAX];
         if (!takes_part(part, s->sequence[k])) continue;
         ct_function_evaluate(&with, s->x + k * s->features, u);
-        for (int i = 0; i < s->dim; i++) {
+        if (f->matrix) sum += ct__matrix_loss(s->dim, u, s->moment + k * f->outputs, NULL, NULL);
+        for (int i = 0; !f->matrix && i < s->dim; i++) {
             const double eta = log_v[i] + u[f->outputs == 1 ? 0 : i];
             sum += 0.5 * (eta + rho(s->square[k * s->dim + i] * exp(-eta), &psi));
         }

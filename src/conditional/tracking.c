@@ -72,6 +72,7 @@ ct_status ct__tracking_value(ct__tracking *t, const double *p, const double *w, 
     for (int32_t i = 0; i < o->count && !value.failed; i++)
         for (int32_t j = 0; o->inner[i].took_part && j < t->weights; j++)
             gw[j] += o->inner[i].weight_gradient[j] / parts;
+    ct__average_ties(t->weights, t->same, gw); /* what is one stays one */
     for (int32_t i = 0; t->nu > 0 && i < o->m; i++) {
         const double pull = t->nu * t->p_weight[i], away = p[i] - t->p0[i];
         *F += 0.5 * pull * away * away;
@@ -200,6 +201,7 @@ ct_status ct__track(ct__tracking *t, double *p, double *w)
     if (status == CT_OK) {
         memcpy(p, y, (size_t)m * sizeof *y);
         memcpy(w, y + m, (size_t)t->weights * sizeof *y);
+        ct__copy_ties(t->weights, t->same, w); /* equal up to rounding so far */
         ct_theta_project(t->outer->theta, CT_SPACE_LOG, p);
     }
     free(y);

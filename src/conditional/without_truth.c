@@ -11,6 +11,7 @@
 #define ITERATIONS 15
 
 typedef struct {
+    const ct_outer           *outer;
     int32_t                   count;
     const ct_sequence *const *seq;
     const int32_t            *group;
@@ -34,6 +35,7 @@ static ct_status put_fit(const truthless *t, int32_t model, const ct__fit *fit)
     const ct_noise_model *m = ct_noise_get(t->noise, model);
     double                variance[CT_NOISE_DIM_MAX], mean = 0;
     CT_TRY(ct_noise_set_weights(t->noise, model, fit->weight, t->err));
+    if (m->function->matrix) return ct__matrix_base(t->noise, model, t->err);
     if (m->kind == CT_NOISE_FULL) return CT_OK; /* its own numbers stay: the method learns them */
     for (int i = 0; i < m->dim; i++) mean += fit->log_v[i] / m->dim;
     for (int i = 0; i < m->dim; i++) variance[i] = exp(m->kind == CT_NOISE_ISOTROPIC ? mean : fit->log_v[i]);
@@ -64,8 +66,14 @@ static ct_status held_out_gain(const truthless *t, const ct_function *f, const c
             count++;
         }
         for (int i = 0; i < s->dim; i++) log_v[i] = log(fmax(log_v[i] / (double)CT_MAX(1, count), 1e-300));
+        if (f->matrix) { /* constant: the log of the mean moment */
+            double mean_moment[CT__SYM_PACKED_MAX];
+            ct__mean_moment(s, part, mean_moment);
+            ct__sym_log(s->dim, mean_moment);
+            ct__matrix_constant(f, mean_moment, weight + f->weights);
+        }
         const double with = ct__deviance(f, s, part + t->count, fit.log_v, weight);
-        const double without = ct__deviance(f, s, part + t->count, log_v, weight + f->weights); /* zeros */
+        const double without = ct__deviance(f, s, part + t->count, log_v, weight + f->weights); /* else zeros */
         if (status != CT_OK || isnan(with - without)) continue;
         sum += with - without;
         square += (with - without) * (with - without);
@@ -78,6 +86,21 @@ static ct_status held_out_gain(const truthless *t, const ct_function *f, const c
     return status;
 }
 
+/* 1: model h has its function in common with model g, the first of those. */
+static int is_of(const truthless *t, int32_t g, int32_t h)
+{
+    const ct_outer *o = t->outer;
+    return o->weight_of[h] >= 0 && ct__tied_model(o->theta, o->base, h) == g;
+}
+
+static ct_status expect(const truthless *t, int32_t model, ct__squares *s)
+{
+    ct__squares_begin(t->outer->theta, t->noise, model, s);
+    for (int32_t h = model; h < t->outer->models; h++)
+        if (is_of(t, model, h)) CT_TRY(ct__squares_expected(t->count, t->seq, t->noise, h, s, t->err));
+    return CT_OK;
+}
+
 static ct_status learn_model(const truthless *t, int32_t model, ct_conditional_result *result, int *kept)
 {
     double   *room = NULL, mean = 0, error = INFINITY;
@@ -85,14 +108,15 @@ static ct_status learn_model(const truthless *t, int32_t model, ct_conditional_r
     for (int k = 0; status == CT_OK && k <= ITERATIONS; k++) {
         const ct_function *f = ct_noise_get(t->noise, model)->function;
         ct__squares        s = {0};
-        status = ct__squares_expected(t->count, t->seq, t->noise, model, &s, t->err);
+        status = expect(t, model, &s);
         if (status == CT_OK && s.count == 0)
             status = ct_fail(t->err, CT_E_SINGULAR, "no sequence has a unique estimate");
         if (!room) room = ct__zalloc(CT_MAX(1, f->weights), sizeof *room);
         ct__fit fit = {.weight = room};
         if (status == CT_OK && !room) status = ct__no_memory(t->err, "weights", f->weights);
         if (status == CT_OK && k < ITERATIONS) status = fit_model(t, f, &s, NULL, &fit);
-        if (status == CT_OK && k < ITERATIONS) status = put_fit(t, model, &fit);
+        for (int32_t h = model; status == CT_OK && k < ITERATIONS && h < t->outer->models; h++)
+            if (is_of(t, model, h)) status = put_fit(t, h, &fit);
         if (status == CT_OK && k == ITERATIONS) status = held_out_gain(t, f, &s, &mean, &error);
         ct__squares_free(&s);
     }
@@ -100,18 +124,20 @@ static ct_status learn_model(const truthless *t, int32_t model, ct_conditional_r
     *kept = mean < -error;
     result->log_ratio[CT_CONDITIONAL_REGRESSION] = mean;
     result->log_ratio_error[CT_CONDITIONAL_REGRESSION] = error;
-    return status == CT_OK && !*kept ? ct_noise_set_function(t->noise, model, NULL, t->err) : status;
+    for (int32_t h = model; status == CT_OK && !*kept && h < t->outer->models; h++)
+        if (is_of(t, model, h)) status = ct_noise_set_function(t->noise, h, NULL, t->err);
+    return status;
 }
 
 ct_status ct__learn_without_truth_functions(const ct_outer *o, const ct_sequence *const seq[], const int32_t *group,
                                             int32_t groups, uint64_t seed, ct_noise *noise,
                                             ct_conditional_result *result, ct_err *err)
 {
-    const truthless t = {o->count, seq, group, groups, seed, noise, err};
+    const truthless t = {o, o->count, seq, group, groups, seed, noise, err};
     result->chosen = CT_CONDITIONAL_CONSTANT;
     for (int32_t g = 0; g < o->models; g++) {
         int kept = 0;
-        if (o->weight_of[g] < 0) continue;
+        if (o->weight_of[g] < 0 || ct__tied_model(o->theta, o->base, g) != g) continue;
         CT_TRY(learn_model(&t, g, result, &kept));
         result->models++;
         if (kept) result->chosen = CT_CONDITIONAL_REGRESSION;

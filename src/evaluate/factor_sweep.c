@@ -30,7 +30,8 @@ static void evaluate_item(const sweep *s, const ct__batch *batch, int32_t k, ct_
         J[i] = item->moves >> i & 1 ? space + i * BLOCK_MAX : NULL;
     }
     ct__item_eval(s->solver, batch, k, s->x, f->r, J);
-    ct__multiply_rows(f->inverse, ops->rows, f->r, ops->arity, J, cols);
+    memcpy(f->raw, f->r, sizeof f->raw);
+    ct__apply_scale(&f->scale, ops->rows, f->r, ops->arity, J, cols);
     f->n = ct__edge_jacobian(ops, J, f->J, place);
 }
 
@@ -46,7 +47,7 @@ static void visit(void *user, int64_t edge, int n, const double *P)
     f.noise = item->noise;
     f.ops = batch->ops;
     f.model = ct_noise_get(s->noise, item->noise);
-    ct__item_inverse_scale(s->solver, item, f.inverse);
+    ct__item_scale(s->solver, item, &f.scale);
     f.P = P;
     evaluate_item(s, batch, k, &f);
     assert(f.n == n);

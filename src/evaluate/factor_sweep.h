@@ -5,16 +5,16 @@
 #include "graph/graph.h"
 #include "solve/solve.h"
 
-/* r and J are those of the model's own covariance: the factor's is S Sigma S, and s is divided out. Columns of J are
+/* r and J are those of the model's own covariance: multiplied by T of the factor (ct__item_scale). Columns of J are
  * the estimated coordinates that the residual depends on, and P is their covariance. */
 typedef struct {
     int32_t               factor; /* in the graph */
     int32_t               noise;
     const ct_factor_ops  *ops;
     const ct_noise_model *model;
-    double                inverse[CT_ROWS_MAX]; /* 1 / s */
+    ct__scaling             scale;  /* T */
     int                   n;
-    double                r[CT_ROWS_MAX];
+    double                r[CT_ROWS_MAX], raw[CT_ROWS_MAX]; /* raw: before T */
     double                J[CT_ROWS_MAX * CT__SIDE_MAX]; /* rows x n */
     const double         *P;                             /* n x n    */
 } ct__factor_at;

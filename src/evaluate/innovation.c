@@ -77,18 +77,17 @@ static void add_measurement(void *user, ct__factor_at *f)
     const ct_noise_model *model = ct_noise_get(p->noise, g);
     ct_innovation        *to = &p->each[g];
     const int             rows = f->ops->rows;
-    double                S[CT_ROWS_MAX * CT_ROWS_MAX], log_det, log_scale = 0;
+    double                S[CT_ROWS_MAX * CT_ROWS_MAX], log_det;
     predict(f, model, S);
     for (int i = 0; i < rows; i++) {
         const double ratio = f->r[i] * f->r[i] / S[i * rows + i];
         const int    beyond = ratio > FAR_OUT * FAR_OUT;
-        to->row_square[i] += f->r[i] * f->r[i] / (f->inverse[i] * f->inverse[i]);
-        log_scale -= log(f->inverse[i]);
+        to->row_square[i] += f->raw[i] * f->raw[i];
         to->row_ratio[i] += ratio;
         to->row_beyond[i] += beyond;
         to->beyond += beyond;
     }
-    const double d2 = normalise(rows, S, f->r, &log_det);
+    const double d2 = normalise(rows, S, f->r, &log_det), log_scale = -ct__scale_log_det(&f->scale, rows);
     p->density[f->factor] = log_density(model->robust, rows, d2, log_det + 2 * log_scale);
     to->measurements++;
     to->rows += rows;

@@ -47,6 +47,9 @@ ct_status ct__export_no_function(const ct_noise_model *m, const char *format, ct
 /* NAME_covariance_at of the k-th model as code. */
 void ct__export_function(const ct__export *e, int32_t k, int python);
 int  ct__export_any_function(const ct__export *e);
+/* export_matrix.c: from the outputs of a matrix function to the covariance: the rest of its code. */
+void ct__export_matrix_c(ct__text *out, int dim);
+void ct__export_matrix_python(ct__text *out);
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 

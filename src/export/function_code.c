@@ -3,7 +3,8 @@
  *
  *     NAME_covariance_at(x, covariance)      x: the features in the order of the comment; covariance: row by row
  *
- * Features are cut to the range that was seen in training, and u to the bounds of the variances. */
+ * Features are cut to the range that was seen in training, and u to the bounds of the variances. Code of matrix
+ * functions has Jacobi's method for the eigenvalues of U: export_matrix.c. */
 #include "export/export.h"
 #include "base/file.h"
 #include "function/function.h"
@@ -50,8 +51,9 @@ static void put_constants(const code *c, const ct_noise_model *m)
     double             S[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX];
     for (int i = 0; i < m->dim * m->dim; i++) S[i] = ct_noise_covariance(m, i / m->dim, i % m->dim);
     put_list(c, "base", m->dim * m->dim, S, sizeof *S);
-    put_list(c, "u_low", m->dim, f->u_low, sizeof *f->u_low);
-    put_list(c, "u_high", m->dim, f->u_high, sizeof *f->u_high);
+    if (f->matrix) put_list(c, "unit", m->dim, f->unit, sizeof *f->unit);
+    put_list(c, "u_low", f->matrix ? 1 : m->dim, f->u_low, sizeof *f->u_low);
+    put_list(c, "u_high", f->matrix ? 1 : m->dim, f->u_high, sizeof *f->u_high);
     put_list(c, "low", f->features, &f->feature->low, sizeof *f->feature);
     put_list(c, "high", f->features, &f->feature->high, sizeof *f->feature);
     put_list(c, "mean", f->features, &f->feature->mean, sizeof *f->feature);
@@ -77,13 +79,13 @@ static void put_constants(const code *c, const ct_noise_model *m)
 /* ---- C ---- */
 
 static const char C_LINEAR[] = "    for (j = 0; j < %d; j++) {\n"
-                               "        const double phi = b[j] < 0 ? z[a[j]] : z[a[j]] * z[b[j]];\n"
+                               "        const double phi = %sb[j] < 0 ? z[a[j]] : z[a[j]] * z[b[j]];\n"
                                "        for (o = 0; o < %d; o++) u[o] += weight[o * %d + j] * phi;\n"
                                "    }\n";
 static const char C_PIECEWISE[] =
     "    for (j = 0; j < %d; j++) {\n"
-    "        const double v = clamped[a[j]], side = v <= at[j] ? left[j] : right[j];\n"
-    "        double phi = side == HUGE_VAL || side == -HUGE_VAL ? 1 : (v - side) / (at[j] - side);\n"
+    "        const double v = clamped[%sa[j]], side = v <= at[j] ? left[j] : right[j];\n"
+    "        double phi = %sside == HUGE_VAL || side == -HUGE_VAL ? 1 : (v - side) / (at[j] - side);\n"
     "        if (phi < 0) phi = 0;\n"
     "        for (o = 0; o < %d; o++) u[o] += weight[o * %d + j] * phi;\n"
     "    }\n";
@@ -118,8 +120,15 @@ static void put_c(const code *c, const ct_noise_model *m, const char *id)
                     "        z[i] = (clamped[i] - mean[i]) / deviation[i];\n    }\n",
                     f->features, f->features, CT_MAX(m->dim, f->outputs), f->features);
     if (network) ct__text_printf(c->out, C_NETWORK, widest, widest, f->layers, f->layers, f->outputs);
-    else if (f->kind == CT_FUNCTION_LINEAR) ct__text_printf(c->out, C_LINEAR, f->terms, f->outputs, f->terms);
-    else ct__text_printf(c->out, C_PIECEWISE, f->terms, f->outputs, f->terms);
+    else if (f->kind == CT_FUNCTION_LINEAR)
+        ct__text_printf(c->out, C_LINEAR, f->terms, f->matrix ? "a[j] < 0 ? 1 : " : "", f->outputs, f->terms);
+    else
+        ct__text_printf(c->out, C_PIECEWISE, f->terms, f->matrix ? "a[j] < 0 ? 0 : " : "",
+                        f->matrix ? "a[j] < 0 ? 1 : " : "", f->outputs, f->terms);
+    if (f->matrix) {
+        ct__export_matrix_c(c->out, m->dim);
+        return;
+    }
     ct__text_printf(c->out,
                     "    (void)z;\n"
                     "    for (i = %d; i >= 0; i--) {\n"
@@ -158,17 +167,22 @@ static void put_python(const code *c, const ct_noise_model *m, const char *id)
                         f->layers + 1, f->layers);
     else {
         if (f->kind == CT_FUNCTION_LINEAR)
-            ct__text_put(c->out, "    phi = [z[i] if j < 0 else z[i] * z[j] for i, j in zip(a, b)]\n");
+            ct__text_printf(c->out, "    phi = [%sz[i] if j < 0 else z[i] * z[j] for i, j in zip(a, b)]\n",
+                            f->matrix ? "1.0 if i < 0 else " : "");
         else
             ct__text_put(c->out, "    phi = []\n"
                                  "    for i, l, p, r in zip(a, left, at, right):\n"
                                  "        v = clamped[i]\n"
                                  "        side = l if v <= p else r\n"
-                                 "        t = 1.0 if math.isinf(side) else (v - side) / (p - side)\n"
+                                 "        t = 1.0 if i < 0 or math.isinf(side) else (v - side) / (p - side)\n"
                                  "        phi.append(max(0.0, t))\n");
         ct__text_printf(c->out,
                         "    u = [sum(weight[o * %d + j] * phi[j] for j in range(%d)) for o in range(%d)]\n", f->terms,
                         f->terms, f->outputs);
+    }
+    if (f->matrix) {
+        ct__export_matrix_python(c->out);
+        return;
     }
     ct__text_printf(c->out,
                     "    u = [min(max(u[%s], u_low[i]), u_high[i]) for i in range(n)]\n"

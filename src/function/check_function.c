@@ -6,6 +6,8 @@
 
 #define CUT_MAX 23.0 /* of |u|: a factor of 1e10 in variance, more than any sensor's */
 
+#define UNIT_MIN 1e-75 /* a sigma: variances are 1e-150 to 1e150 */
+
 #define REFUSE(...) ct_fail(err, CT_E_NOISE, __VA_ARGS__)
 
 static ct_status check_features(const char *name, const ct_function *f, ct_err *err)
@@ -36,7 +38,8 @@ static ct_status check_terms(const char *name, const ct_function *f, ct_err *err
                       CT_FUNCTION_TERMS_MAX);
     for (int j = 0; j < f->terms; j++) {
         const ct_function_term *t = &f->term[j];
-        if (t->a < 0 || t->a >= f->features || t->b >= f->features)
+        if (t->a < (f->matrix ? -1 : 0) || t->a >= f->features || t->b >= f->features ||
+            (t->a < 0 && (t->b >= 0 || t->hat)))
             return REFUSE("noise model \"%s\": term %d of its function is of a feature that it has not", name, j);
         if (t->hat && (t->b >= 0 || !isfinite(t->at) || !(t->left < t->at) || !(t->at < t->right)))
             return REFUSE("noise model \"%s\": term %d of its function has the knots %g, %g, %g; they must increase",
@@ -66,13 +69,29 @@ static ct_status check_bounds(const char *name, int dim, const ct_function *f, c
     return CT_OK;
 }
 
+static ct_status check_outputs(const char *name, int dim, const ct_function *f, ct_err *err)
+{
+    if (!f->matrix && f->outputs != 1 && f->outputs != dim)
+        return REFUSE("noise model \"%s\": its function has %d outputs; it must have 1, or one for each of %d rows",
+                      name, f->outputs, dim);
+    if (!f->matrix) return CT_OK;
+    if (dim < 2)
+        return REFUSE("noise model \"%s\": a matrix function is for models of several rows, and it has %d", name, dim);
+    if (f->outputs != ct__packed(dim))
+        return REFUSE("noise model \"%s\": its matrix function has %d outputs; for %d rows it must have %d", name,
+                      f->outputs, dim, ct__packed(dim));
+    for (int i = 0; i < dim; i++)
+        if (!(f->unit[i] >= UNIT_MIN && f->unit[i] <= 1 / UNIT_MIN))
+            return REFUSE("noise model \"%s\": row %d of its matrix function has the unit %g; it must be %g to %g",
+                          name, i, f->unit[i], UNIT_MIN, 1 / UNIT_MIN);
+    return CT_OK;
+}
+
 ct_status ct__function_check(const char *name, int dim, const ct_function *f, ct_err *err)
 {
     if ((int)f->kind < 0 || f->kind >= CT_FUNCTION_COUNT)
         return REFUSE("noise model \"%s\": there is no function of kind %d", name, (int)f->kind);
-    if (f->outputs != 1 && f->outputs != dim)
-        return REFUSE("noise model \"%s\": its function has %d outputs; it must have 1, or one for each of %d rows",
-                      name, f->outputs, dim);
+    CT_TRY(check_outputs(name, dim, f, err));
     CT_TRY(check_features(name, f, err));
     CT_TRY(f->kind == CT_FUNCTION_NETWORK ? check_layers(name, f, err) : check_terms(name, f, err));
     CT_TRY(check_bounds(name, dim, f, err));
@@ -85,9 +104,26 @@ ct_status ct__function_check(const char *name, int dim, const ct_function *f, ct
     return CT_OK;
 }
 
+/* Of the eigenvalues of a matrix function: all of D^-1 Sigma(x) D^-1 are within low e^least and high e^most. */
+static void set_matrix_cuts(ct_function *f, int dim, double low, double high)
+{
+    double lower = 0, upper = INFINITY;
+    for (int i = 0; i < dim; i++) {
+        lower = fmax(lower, f->lower[i] / (f->unit[i] * f->unit[i]));
+        upper = fmin(upper, f->upper[i] / (f->unit[i] * f->unit[i]));
+    }
+    f->u_low[0] = fmax(-CUT_MAX, lower > 0 ? log(lower / low) : -CUT_MAX);
+    f->u_high[0] = fmin(CUT_MAX, isfinite(upper) ? log(upper / high) : CUT_MAX);
+    if (f->u_low[0] > f->u_high[0]) f->u_low[0] = f->u_high[0] = 0; /* the model itself is outside */
+}
+
 void ct__function_set_cuts(ct_function *f, int dim, const double low[], const double high[])
 {
     double least = CUT_MAX, most = -CUT_MAX; /* of one output: what all rows allow */
+    if (f->matrix) {
+        set_matrix_cuts(f, dim, low[0], high[0]);
+        return;
+    }
     for (int i = 0; i < dim; i++) {
         f->u_low[i] = fmax(-CUT_MAX, f->lower[i] > 0 ? log(f->lower[i] / low[i]) : -CUT_MAX);
         f->u_high[i] = fmin(CUT_MAX, isfinite(f->upper[i]) ? log(f->upper[i] / high[i]) : CUT_MAX);

@@ -87,6 +87,7 @@ static double term_value(const ct_function *f, const ct_function_term *t, const 
         if (isnan(v)) return v;
         return v <= t->at ? ramp(t->left, t->at, v) : ramp(-t->right, -t->at, -v);
     }
+    if (t->a < 0) return 1;
     const double a = standardised(f, t->a, x[t->a]);
     return t->b < 0 ? a : a * standardised(f, t->b, x[t->b]);
 }

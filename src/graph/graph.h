@@ -88,9 +88,12 @@ ct_status   ct__graph_copy_features(ct_graph *g, int32_t to, const ct_graph *oth
 void ct__feature_columns(const ct_graph *graph, const ct_function *function, int column[CT_FUNCTION_FEATURES_MAX]);
 void ct__factor_features(const ct_graph *graph, int32_t f, const ct_function *function,
                          const int column[CT_FUNCTION_FEATURES_MAX], double x[CT_FUNCTION_FEATURES_MAX]);
-/* inverse <- 1 / s of a factor whose covariance is S Sigma S; 0: all of them are 1. */
-int  ct__factor_inverse_scale(const ct_graph *graph, const ct_noise *noise, int32_t f, double inverse[CT_ROWS_MAX]);
-/* r and J of a factor divided by s: as those of a factor with its model's own covariance. */
+/* T of a factor with its multiplier, so that T Sigma_f T' is its model's covariance; 0: it is I. */
+int  ct__factor_scale(const ct_graph *graph, const ct_noise *noise, int32_t f, ct__scaling *T);
+/* log det T, and T^-1. T is similar to a positive definite matrix by a diagonal one: no pivots are needed. */
+double ct__scale_log_det(const ct__scaling *T, int rows);
+void   ct__scale_invert(const ct__scaling *T, int rows, ct__scaling *inverse);
+/* r and J of a factor times T: as those of a factor with its model's own covariance. */
 void ct__divide_by_factor_scale(const ct_graph *graph, const ct_noise *noise, int32_t f, double *r, int blocks,
                                 double *const J[], const int cols[]);
 /* The same for a residual that was divided by the root of the multiplier already. */

@@ -5,12 +5,14 @@
  * so that J'r is the error's gradient and J'J its Gauss-Newton matrix (iteratively reweighted).
  *
  * A factor whose covariance is m times its model's is first divided by sqrt(m), r and J alike. After that every formula
- * with the model's own covariance holds. So is one whose model has a function, row by row (factor_scale.c).
+ * with the model's own covariance holds. One whose model has a function is multiplied by T, a diagonal or a matrix,
+ * with T Sigma(x) T' = Sigma (factor_scale.c).
  * Inline because it runs once per factor and iteration on 3 or 6 rows. */
 #ifndef CT_WHITEN_H
 #define CT_WHITEN_H
 
 #include "base/vector6.h"
+#include "function/function.h"
 
 #include <covtune/noise.h>
 #include <math.h>
@@ -33,6 +35,44 @@ CT_INLINE void ct__multiply_rows(const double *s, int rows, double *r, int block
     for (int b = 0; b < blocks; b++)
         for (int i = 0; J[b] && i < rows; i++)
             for (int j = 0; j < cols[b]; j++) J[b][i * cols[b] + j] *= s[i];
+}
+
+/* M <- T M, rows x cols, in place. */
+CT_INLINE void ct__matrix_rows(const double *T, int rows, int cols, double *M)
+{
+    for (int j = 0; j < cols; j++) {
+        double v[CT__SYM_DIM_MAX];
+        for (int i = 0; i < rows; i++) v[i] = M[i * cols + j];
+        for (int i = 0; i < rows; i++) {
+            double sum = 0;
+            for (int k = 0; k < rows; k++) sum += T[i * rows + k] * v[k];
+            M[i * cols + j] = sum;
+        }
+    }
+}
+
+/* r <- T r, J <- T J. */
+CT_INLINE void ct__apply_scale(const ct__scaling *T, int rows, double *r, int blocks, double *const J[],
+                               const int cols[])
+{
+    if (!T->full) {
+        ct__multiply_rows(T->t, rows, r, blocks, J, cols);
+        return;
+    }
+    ct__matrix_rows(T->t, rows, 1, r);
+    for (int b = 0; b < blocks; b++)
+        if (J[b]) ct__matrix_rows(T->t, rows, cols[b], J[b]);
+}
+
+/* v <- T'v. */
+CT_INLINE void ct__apply_scale_back(const ct__scaling *T, int rows, double *v)
+{
+    double u[CT__SYM_DIM_MAX];
+    for (int i = 0; i < rows; i++) u[i] = v[i];
+    for (int i = 0; i < rows; i++) {
+        v[i] = T->full ? 0 : T->t[i] * u[i];
+        for (int k = 0; T->full && k < rows; k++) v[i] += T->t[k * rows + i] * u[k];
+    }
 }
 
 /* M <- diag(s) M, rows x cols. */

@@ -53,6 +53,7 @@ static uint64_t add_function(uint64_t h, const ct_function *f)
     for (int i = 0; i < f->layers; i++) h = ct__digest(h, &f->width[i], sizeof f->width[i]);
     h = ct__digest(h, f->lower, sizeof f->lower);
     h = ct__digest(h, f->upper, sizeof f->upper);
+    if (f->matrix) h = ct__digest(h, f->unit, sizeof f->unit);
     return ct__digest(h, f->weight, (size_t)f->weights * sizeof *f->weight);
 }
 

@@ -192,23 +192,42 @@ static ct_status sensitivity(const ct_outer *outer, ct__inner_problem *inner, ct
 /* ---- Weights --------------------------------------------------------------------------------- */
 
 /* The covariance of a factor is S Sigma S, S = diag(e^(u/2)). With G = dL/dSigma of the factor as its residual divided
- * by s has it, dL/du_i = (G Sigma)_ii, where u is not cut; the function's backward pass leads to its weights. */
+ * by s has it, dL/du_i = (G Sigma)_ii, where u is not cut; the function's backward pass leads to its weights. Of matrix
+ * functions dL/du follows from Sigma G (function/matrix_function.c). */
+static void differentiate_outputs(const ct_solver *solver, int32_t k, const ct__factor_view *f, const double *G,
+                                  double d[CT_FUNCTION_OUTPUTS_MAX])
+{
+    const ct_function *function = f->model->function;
+    const double      *u = solver->functions->u + (int64_t)k * solver->functions->outputs;
+    const int          n = f->rows;
+    if (function->matrix) {
+        double SG[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                SG[i * n + j] = 0;
+                for (int m = 0; m < n; m++) SG[i * n + j] += ct_noise_covariance(f->model, i, m) * G[m * n + j];
+            }
+        ct__function_matrix_gradient(function, n, &solver->functions->spectrum[k], SG, d);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        const int o = function->outputs == 1 ? 0 : i;
+        if (u[o] < function->u_low[i] || u[o] > function->u_high[i]) continue;
+        for (int j = 0; j < n; j++) d[o] += G[i * n + j] * ct_noise_covariance(f->model, i, j);
+    }
+}
+
 static void add_weight_gradient(const ct_outer *outer, ct__inner_problem *inner, int32_t k, const ct__factor_view *f,
                                 const double *l)
 {
     const ct_solver   *solver = inner->solver;
     const int32_t      model = solver->item[k].noise;
     const ct_function *function = f->model->function;
-    const double      *u = solver->functions->u + (int64_t)k * CT_ROWS_MAX;
-    double             G[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX] = {0}, d[CT_ROWS_MAX] = {0};
+    double             G[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX] = {0}, d[CT_FUNCTION_OUTPUTS_MAX] = {0};
     double             x[CT_FUNCTION_FEATURES_MAX];
     int                column[CT_FUNCTION_FEATURES_MAX];
     ct__view_add_covariance_gradient(f, l, G);
-    for (int i = 0; i < f->rows; i++) {
-        const int o = function->outputs == 1 ? 0 : i;
-        if (u[o] < function->u_low[i] || u[o] > function->u_high[i]) continue;
-        for (int j = 0; j < f->rows; j++) d[o] += G[i * f->rows + j] * ct_noise_covariance(f->model, i, j);
-    }
+    differentiate_outputs(solver, k, f, G, d);
     if (solver->keep_layers && function->kind == CT_FUNCTION_NETWORK) {
         const double *kept = solver->functions->kept + (int64_t)k * solver->functions->stride;
         ct__function_gradient_kept(function, kept, d, inner->weight_gradient + outer->weight_of[model]);

@@ -75,9 +75,8 @@ static double add_values(const ct_outer *o, const ct_solver *solver, const doubl
             double          r[CT_ROWS_MAX];
             if (o->slot[item->noise] < 0) continue;
             ct__item_eval(solver, batch, k, x, r, NULL);
-            double inverse[CT_ROWS_MAX];
-            if (ct__item_inverse_scale(solver, item, inverse))
-                ct__multiply_rows(inverse, batch->ops->rows, r, 0, NULL, NULL);
+            ct__scaling T;
+            if (ct__item_scale(solver, item, &T)) ct__apply_scale(&T, batch->ops->rows, r, 0, NULL, NULL);
             E += add_residual(o, item->noise, r, weight, squares);
         }
     return E;

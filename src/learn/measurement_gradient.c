@@ -7,6 +7,7 @@
  *
  * A multiplier m makes the covariance m Sigma. With G = dL/dSigma of the factor (inner_problem.c), whose residual is
  * divided by sqrt(m), dL/dlog m = <G, Sigma>. One adjoint solve gives both for all factors of a sequence. */
+#include "graph/whiten.h"
 #include "graph/graph.h"
 #include "learn/learn.h"
 #include "likelihood/factor_view.h"
@@ -73,11 +74,18 @@ static void differentiate(const ct_solver *solver, int32_t k, const double *x, c
     }
     ct__apply_information(f->model, rows, v);
     ct_factor_by_measurement(factor.ops, factor.z, factor.context, at, l, 1, M, N);
+    if (f->scale.full) {
+        ct__matrix_rows(f->scale.t, rows, n, M);
+        ct__matrix_rows(f->scale.t, rows, n, N);
+    } else {
+        ct__scale_rows(rows, n, f->scale.t, M);
+        ct__scale_rows(rows, n, f->scale.t, N);
+    }
     for (int j = 0; j < n; j++) {
         double sum = 0;
         for (int row = 0; row < rows; row++) {
-            const double m = f->scale[row] * M[row * n + j];
-            sum += f->w * (f->scale[row] * N[row * n + j] * f->y[row] + m * v[row]) + 2 * f->slope * ty * m * f->y[row];
+            const double m = M[row * n + j];
+            sum += f->w * (N[row * n + j] * f->y[row] + m * v[row]) + 2 * f->slope * ty * m * f->y[row];
         }
         dz[j] = -sum;
     }

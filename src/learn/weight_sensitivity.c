@@ -5,6 +5,8 @@
  *
  *     -dh/dw_j = sum_k sum_o du_o/dw_j J' q_o,    q_o = w W (dSigma_o y) + w' (y' dSigma_o y) y
  *
+ * Of a matrix function dSigma_o = X Sigma + Sigma X' (function/matrix_function.c).
+ *
  * A = D H^-1 [-dh/dp, -dh/dw] costs a back-substitution a column; the matrix is the mean of A'A over sequences. */
 #include "graph/graph.h"
 #include "function/function.h"
@@ -24,17 +26,33 @@ typedef struct {
     ct_status *status;
 } work;
 
-/* q of one output; 0: u is cut in all its rows, and does not change. */
-static int weigh(const ct__factor_view *f, const double *u, int output, double q[CT_ROWS_MAX])
+/* d <- dSigma_o y of a matrix function: X r + Sigma X'y, as Sigma y = r. */
+static void matrix_change(const ct__factor_view *f, const ct__spectrum *s, int output, double d[CT_ROWS_MAX])
+{
+    const int n = f->rows;
+    double    X[CT__SYM_MAX], Xy[CT_ROWS_MAX];
+    ct__function_matrix_slope(f->model->function, n, s, output, X);
+    for (int i = 0; i < n; i++) {
+        Xy[i] = 0;
+        for (int j = 0; j < n; j++) Xy[i] += X[j * n + i] * f->y[j];
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) d[i] += X[i * n + j] * f->r[j] + ct_noise_covariance(f->model, i, j) * Xy[j];
+}
+
+/* q of output o of item k; 0: u is cut in all its rows, and does not change. */
+static int weigh(const ct_solver *solver, int32_t k, const ct__factor_view *f, int output, double q[CT_ROWS_MAX])
 {
     const ct_function *function = f->model->function;
-    double             part[CT_ROWS_MAX], d[CT_ROWS_MAX] = {0}, square = 0, moves = 0;
-    for (int i = 0; i < f->rows; i++) {
+    const double      *u = solver->functions->u + (int64_t)k * solver->functions->outputs;
+    double             part[CT_ROWS_MAX], d[CT_ROWS_MAX] = {0}, square = 0, moves = function->matrix;
+    for (int i = 0; !function->matrix && i < f->rows; i++) {
         const int o = function->outputs == 1 ? 0 : i;
         part[i] = o == output && u[o] >= function->u_low[i] && u[o] <= function->u_high[i];
         moves += part[i];
     }
-    for (int i = 0; i < f->rows; i++)
+    if (function->matrix) matrix_change(f, &solver->functions->spectrum[k], output, d);
+    for (int i = 0; !function->matrix && i < f->rows; i++)
         for (int j = 0; j < f->rows; j++)
             d[i] += 0.5 * (part[i] + part[j]) * ct_noise_covariance(f->model, i, j) * f->y[j];
     for (int i = 0; i < f->rows; i++) square += f->y[i] * d[i];
@@ -74,8 +92,8 @@ static void add_weights(const work *w, const ct__inner_problem *inner, double *p
             ct__feature_columns(solver->graph, function, column);
             ct__factor_features(solver->graph, solver->factor_of[k], function, column, x);
             for (int out = 0; out < function->outputs; out++) {
-                double unit[CT_FUNCTION_ROWS_MAX] = {0};
-                if (!weigh(&f, solver->functions->u + (int64_t)k * CT_ROWS_MAX, out, q)) continue;
+                double unit[CT_FUNCTION_OUTPUTS_MAX] = {0};
+                if (!weigh(solver, k, &f, out, q)) continue;
                 unit[out] = 1;
                 memset(phi, 0, (size_t)function->weights * sizeof *phi);
                 ct_function_gradient(function, x, unit, phi);

@@ -38,9 +38,9 @@ void ct__view_factor(const ct_solver *solver, const ct_noise *noise, const ct__b
         f->column[i] = block < 0 ? -1 : solver->column[block];
         f->J[i] = block < 0 ? NULL : f->space + i * CT__VIEW_BLOCK;
     }
-    const int scaled = ct__item_inverse_scale(solver, item, f->scale);
+    const int scaled = ct__item_scale(solver, item, &f->scale);
     ct__item_eval(solver, batch, k, x, f->r, f->J);
-    if (scaled) ct__multiply_rows(f->scale, ops->rows, f->r, ops->arity, f->J, f->cols);
+    if (scaled) ct__apply_scale(&f->scale, ops->rows, f->r, ops->arity, f->J, f->cols);
     memcpy(f->y, f->r, sizeof f->y);
     ct__apply_information(f->model, f->rows, f->y);
     for (int i = 0; i < f->rows; i++) d2 += f->r[i] * f->y[i];
@@ -79,7 +79,7 @@ void ct__view_add_covariance_gradient(const ct__factor_view *f, const double *l,
     }
     ct__apply_information(f->model, rows, v);
     const double s = f->slope * Jly;
-    if (f->model->kind != CT_NOISE_FULL)
+    if (f->model->kind != CT_NOISE_FULL && !(f->model->function && f->model->function->matrix))
         for (int i = 0; i < rows; i++) G[i * rows + i] += (f->w * v[i] + s * f->y[i]) * f->y[i];
     else
         for (int i = 0; i < rows; i++)

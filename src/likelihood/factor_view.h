@@ -1,7 +1,7 @@
 /* factor_view.h: a factor at given values under a noise table, as derivatives by noise parameters need it.
  *
- * W = Sigma^-1, y = W r, w is the robust weight at d2 = r'W r, and w' = dw/d(d2). r and J of a factor with covariance
- * S Sigma S are multiplied by S^-1; Sigma is the model's. */
+ * W = Sigma^-1, y = W r, w is the robust weight at d2 = r'W r, and w' = dw/d(d2). r and J of a factor with another
+ * covariance are multiplied by T (ct__item_scale); Sigma is the model's. */
 #ifndef CT_FACTOR_VIEW_H
 #define CT_FACTOR_VIEW_H
 
@@ -17,7 +17,7 @@ typedef struct {
     int32_t               column[CT_ARITY_MAX]; /* first scalar of each variable; -1: fixed */
     double               *J[CT_ARITY_MAX];      /* rows x cols; NULL: fixed                 */
     double                r[CT_ROWS_MAX], y[CT_ROWS_MAX], w, slope;
-    double                scale[CT_ROWS_MAX];   /* 1 / s: factors of second derivatives too */
+    ct__scaling             scale;                /* T: of second derivatives too             */
     double                space[CT_ARITY_MAX * CT__VIEW_BLOCK];
 } ct__factor_view;
 
@@ -29,7 +29,7 @@ void ct__apply_information(const ct_noise_model *model, int rows, double *v);
 /* q <- w W (dSigma y) + w' (y' dSigma y) y for one term of the Jacobian of theta. J'q is -dh/dp. */
 void ct__view_weigh(const ct__factor_view *view, const ct_theta_jacobian *slopes, int32_t term, double q[CT_ROWS_MAX]);
 /* G += w sym(v y') + w' ((J l)'y) y y', v = W J l: the gradient by Sigma of l'H x. For a diagonal model only the
- * diagonal. */
+ * diagonal, unless it has a matrix function. */
 void ct__view_add_covariance_gradient(const ct__factor_view *view, const double *l, double *G);
 
 #endif

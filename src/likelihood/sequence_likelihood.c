@@ -20,6 +20,7 @@
  * expected information. Where variances are far too large it vanishes. So its diagonal is at least the part of the
  * expected information within factors, 1/2 sum tr((Q dSigma)^2), Q = W - w W C W. */
 #include "graph/graph.h"
+#include "graph/whiten.h"
 #include "likelihood/factor_view.h"
 #include "likelihood/likelihood.h"
 #include "solve/many.h"
@@ -114,9 +115,10 @@ static void add_log_det_gradient(const sweep *w, const ct__batch *batch, int32_t
     for (int a = 0; a < f->rows && !batch->ops->flat; a++) {
         memset(m, 0, sizeof m);
         for (int k = 0; k < n; k++) m[place[k]] = f->w * M[a * n + k];
-        u[a] = f->scale[a];
+        memset(u, 0, sizeof u);
+        u[a] = 1;
+        ct__apply_scale_back(&f->scale, f->rows, u);
         ct__item_curvature(solver, batch, item, w->s->x, u, K);
-        u[a] = 0;
         for (int i = 0; i < side; i++)
             for (int k = 0; k < side; k++) all[i] += K[i * side + k] * m[k];
     }
@@ -168,10 +170,11 @@ static double log_normalisers(const ct_likelihood *l, const ct_solver *solver)
     double sum = 0;
     for (int32_t k = 0; k < solver->items; k++)
         if (solver->item[k].noise < l->models) sum += l->constant[solver->item[k].noise];
-    for (int32_t k = 0; solver->functions && k < solver->items; k++) { /* log det S */
-        if (solver->item[k].multiplied != CT__SCALED_BY_FUNCTION) continue;
-        const int rows = ct__batch_of(solver, k)->ops->rows;
-        for (int i = 0; i < rows; i++) sum -= log(solver->functions->inverse[(int64_t)k * CT_ROWS_MAX + i]);
+    for (int32_t k = 0; solver->functions && k < solver->items; k++) { /* -log det T */
+        if (solver->item[k].multiplied < CT__SCALED_BY_FUNCTION) continue;
+        ct__scaling T;
+        ct__item_scale(solver, &solver->item[k], &T);
+        sum -= ct__scale_log_det(&T, ct__batch_of(solver, k)->ops->rows);
     }
     return sum;
 }

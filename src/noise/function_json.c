@@ -1,4 +1,4 @@
-/* function_json.c: the function of a noise model in the noise file (version 2).
+/* function_json.c: the function of a noise model in the noise file (version 2; with a matrix function 3).
  *
  *     "function": {"kind": "linear", "rows": "each",
  *                  "features": [{"name": "hdop", "mean": 1.6, "deviation": 0.5, "low": 0.8, "high": 4.1}],
@@ -6,11 +6,15 @@
  *                  "weights": [[0.81, 0.02], [0.79, -0.01]],           a list a row, or one list for all rows
  *                  "bounds": {"lower": [0.01, 0.01], "upper": [100, 100]}}
  *
+ * "rows": "matrix" (version 3) has a list of weights for every coordinate of a symmetric matrix, its upper triangle
+ * row by row, and "units": [1.2, 0.9]. Its terms may have "1".
+ *
  * A term of kind piecewise is {"feature": "range", "knots": [left, at, right]}, null where there is no knot. A network
  * has "hidden": [16, 16] instead of terms, and "layers": [{"weights": [[...], ...], "biases": [...]}, ...]. Bounds of
  * variances are optional. */
 #include "noise/function_json.h"
 #include "base/base.h"
+#include "base/symmetric.h"
 
 #include <math.h>
 
@@ -42,6 +46,7 @@ static json_t *term_of(const ct_function *f, const ct_function_term *t)
 {
     char         text[2 * CT_FEATURE_NAME_MAX + 2];
     const double knot[] = {t->left, t->at, t->right};
+    if (t->a < 0) return json_string("1");
     if (t->hat) return json_pack("{s:s, s:o}", "feature", f->feature[t->a].name, "knots", list_of(3, knot));
     snprintf(text, sizeof text, "%s%s%s", f->feature[t->a].name, t->b < 0 ? "" : "*",
              t->b < 0 ? "" : f->feature[t->b].name);
@@ -78,7 +83,10 @@ int ct__function_put_json(json_t *group, int dim, const ct_function *f)
     int     failed = json_object_set_new(group, "function", out) | json_object_set_new(out, "features", features) |
                  json_object_set_new(out, "bounds", bounds);
     failed = failed || json_object_set_new(out, "kind", json_string(ct_function_kind_name(f->kind))) ||
-             json_object_set_new(out, "rows", json_string(f->outputs == 1 && dim > 1 ? "shared" : "each"));
+             json_object_set_new(out, "rows", json_string(f->matrix                    ? "matrix"
+                                                         : f->outputs == 1 && dim > 1 ? "shared"
+                                                                                      : "each"));
+    if (f->matrix) failed = failed || json_object_set_new(out, "units", list_of(dim, f->unit));
     for (int i = 0; !failed && i < f->features; i++)
         failed = json_array_append_new(features, feature_of(&f->feature[i]));
     return failed || json_object_set_new(bounds, "lower", list_of(dim, f->lower)) ||
@@ -172,6 +180,7 @@ static ct_status read_term(const place *at, const json_t *one, const ct_function
         t->a = json_is_string(name) ? find_feature(f, json_string_value(name), json_string_length(name)) : -1;
         return t->a >= 0 ? CT_OK : expected(at, ".terms[].feature", "a feature of the function", name);
     }
+    if (f->matrix && json_is_string(one) && !strcmp(json_string_value(one), "1")) return CT_OK;
     const char *text = json_string_value(one), *star = text ? strchr(text, '*') : NULL;
     t->a = text ? find_feature(f, text, star ? (size_t)(star - text) : strlen(text)) : -1;
     t->b = star ? find_feature(f, star + 1, strlen(star + 1)) : -1;
@@ -229,10 +238,12 @@ static ct_status read_function(const place *at, const json_t *root, int dim, ct_
     const int     k = ct_function_kind_find(json_string_value(kind));
     if (k < 0) return expected(at, ".kind", "linear, piecewise or network", kind);
     const char *word = json_string_value(rows);
-    if (rows && (!word || (strcmp(word, "each") && strcmp(word, "shared"))))
-        return expected(at, ".rows", "each or shared", rows);
+    if (rows && (!word || (strcmp(word, "each") && strcmp(word, "shared") && strcmp(word, "matrix"))))
+        return expected(at, ".rows", "each, shared or matrix", rows);
     f->kind = (ct_function_kind)k;
-    f->outputs = word && !strcmp(word, "shared") ? 1 : dim;
+    f->matrix = word && !strcmp(word, "matrix");
+    f->outputs = f->matrix ? ct__packed(dim) : word && !strcmp(word, "shared") ? 1 : dim;
+    if (f->matrix) CT_TRY(read_list(at, ".units", json_object_get(root, "units"), dim, NAN, f->unit));
     for (int i = 0; i < dim; i++) f->upper[i] = INFINITY;
     if (bounds) {
         CT_TRY(read_list(at, ".bounds.lower", json_object_get(bounds, "lower"), dim, 0, f->lower));

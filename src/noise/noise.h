@@ -36,6 +36,8 @@ void ct__noise_put_function(ct_noise *noise, int32_t index, ct_function *functio
 int  ct__noise_functions(const ct_noise *noise); /* models that have one */
 /* After the numbers of a model, or the bounds of its function, changed. */
 void ct__noise_update_cuts(const ct_noise_model *model);
+/* out <- F Sigma F', dim x dim, symmetric to the bit. */
+void ct__noise_congruence(const ct_noise_model *model, const double *F, double *out);
 
 /* Cuts a name to the nearest one it is part of, "odom@1#7" to "odom@1" and that to "odom"; 0, and nothing cut, if it
  * is whole. */

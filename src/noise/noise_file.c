@@ -322,8 +322,8 @@ static ct_status apply_all(ct_noise *noise, const char *path, json_t *root, ct_e
         return ct_fail(err, CT_E_PARSE, "%s: format: expected \"covtune-noise\", found %s", path,
                        ct__json_describe(format, buf));
     const double number = json_is_number(version) ? json_number_value(version) : 0;
-    if (number != 1 && number != CT__NOISE_VERSION)
-        return ct_fail(err, CT_E_PARSE, "%s: version: this covtune reads 1 and %d, found %s", path, CT__NOISE_VERSION,
+    if (number != 1 && number != 2 && number != CT__NOISE_VERSION)
+        return ct_fail(err, CT_E_PARSE, "%s: version: this covtune reads 1 to %d, found %s", path, CT__NOISE_VERSION,
                        ct__json_describe(version, buf));
     if (!json_is_object(groups))
         return ct_fail(err, CT_E_PARSE, "%s: groups: expected an object, found %s", path,

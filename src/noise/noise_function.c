@@ -5,14 +5,17 @@
 
 #include <math.h>
 
-/* Smallest and largest eigenvalue; of other models the variance of each row. */
+/* Smallest and largest eigenvalue, with a matrix function in its units; of other models the variance of each row. */
 void ct__noise_update_cuts(const ct_noise_model *m)
 {
     double low[CT_NOISE_DIM_MAX], high[CT_NOISE_DIM_MAX];
     if (!m->function) return;
-    if (m->kind == CT_NOISE_FULL) {
+    if (m->kind == CT_NOISE_FULL || m->function->matrix) {
         double A[CT__NOISE_NUMBERS_MAX], V[CT__NOISE_NUMBERS_MAX], l[CT_NOISE_DIM_MAX];
-        memcpy(A, m->covariance, (size_t)(m->dim * m->dim) * sizeof *A);
+        const double *unit = m->function->unit;
+        for (int i = 0; i < m->dim; i++)
+            for (int k = 0; k < m->dim; k++)
+                A[i * m->dim + k] = ct_noise_covariance(m, i, k) / (m->function->matrix ? unit[i] * unit[k] : 1);
         ct__eigen_symmetric(m->dim, A, l, V); /* ascending */
         for (int i = 0; i < m->dim; i++) low[i] = l[0], high[i] = l[m->dim - 1];
     } else
@@ -48,9 +51,32 @@ ct_status ct_noise_set_weights(ct_noise *noise, int32_t index, const double weig
     return CT_OK;
 }
 
+void ct__noise_congruence(const ct_noise_model *m, const double *F, double *out)
+{
+    const int n = m->dim;
+    double    FS[CT__NOISE_NUMBERS_MAX];
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+            FS[i * n + k] = 0;
+            for (int j = 0; j < n; j++) FS[i * n + k] += F[i * n + j] * ct_noise_covariance(m, j, k);
+        }
+    for (int i = 0; i < n; i++)
+        for (int k = i; k < n; k++) {
+            double sum = 0;
+            for (int j = 0; j < n; j++) sum += FS[i * n + j] * F[k * n + j];
+            out[i * n + k] = out[k * n + i] = sum;
+        }
+}
+
 void ct_noise_covariance_at(const ct_noise_model *m, const double x[], double covariance[])
 {
-    double u[CT_NOISE_DIM_MAX] = {0};
+    double    u[CT_NOISE_DIM_MAX] = {0};
+    ct__scaling F;
+    if (m->function && m->function->matrix) {
+        ct__function_scale(m->function, m->dim, x, 1, &F);
+        ct__noise_congruence(m, F.t, covariance);
+        return;
+    }
     if (m->function) ct__function_rows(m->function, m->dim, x, u, NULL);
     for (int i = 0; i < m->dim; i++)
         for (int k = 0; k < m->dim; k++)

@@ -137,8 +137,10 @@ ct_status ct__noise_to_json(const ct_noise *noise, json_t **out, ct_err *err)
     *out = NULL;
     for (int32_t i = 0; i < ct_noise_count(noise); i++) CT_TRY(check_text(ct_noise_get(noise, i), err));
     int version = 1; /* programs that read 1 alone would leave biases and functions out */
-    for (int32_t i = 0; i < ct_noise_count(noise); i++)
-        if (ct_noise_get(noise, i)->bias || ct_noise_get(noise, i)->function) version = CT__NOISE_VERSION;
+    for (int32_t i = 0; i < ct_noise_count(noise); i++) {
+        const ct_noise_model *m = ct_noise_get(noise, i);
+        if (m->bias || m->function) version = CT_MAX(version, m->function && m->function->matrix ? 3 : 2);
+    }
     json_t *root = json_object(), *groups = json_object();
     int     failed = !root || json_object_set_new(root, "format", json_string("covtune-noise")) ||
                  json_object_set_new(root, "version", json_integer(version));

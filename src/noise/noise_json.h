@@ -7,7 +7,7 @@
 
 #include <covtune/noise.h>
 
-#define CT__NOISE_VERSION 2 /* with biases or functions; without them files are of version 1 */
+#define CT__NOISE_VERSION 3 /* with matrix functions; 2: with biases or other functions; 1: without them */
 
 const char *ct__noise_kind_name(ct_noise_kind kind); /* "diagonal", as in files */
 

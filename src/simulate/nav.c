@@ -114,7 +114,8 @@ static ct_status make_models(maker *m, const ct_nav_options *o, ct_noise *noise)
         CT_TRY(ct__share_model(noise, name_model(m, "gps", r, name), &m->gps[r].numbers, &m->gps[r].index, m->err));
         if (o->situation == CT_SITUATION_NONE) continue;
         CT_TRY(ct__situation_function(noise, m->odom[r].index, 1, m->err));
-        CT_TRY(ct__situation_function(noise, m->gps[r].index, 0, m->err));
+        CT_TRY(o->situation == CT_SITUATION_STREET ? ct__situation_street(noise, m->gps[r].index, m->err)
+                                                   : ct__situation_function(noise, m->gps[r].index, 0, m->err));
     }
     return CT_OK;
 }
@@ -222,6 +223,14 @@ static ct_status add_odometry(maker *m, int32_t i, const double *x, const nav_mo
     return ct_graph_set_multiplier(m->seq->graph, ct_graph_factors(m->seq->graph) - 1, multiplier, m->err);
 }
 
+static void turn_ellipse(const ct__noise_numbers *gps, const double feature[2], double *e)
+{
+    double sigma[CT_DIM_MAX];
+    for (int i = 0; i < gps->dim; i++)
+        sigma[i] = sqrt(gps->covariance[gps->kind == CT_NOISE_FULL ? i * (gps->dim + 1) : i]);
+    ct__situation_turn(gps->dim, feature, sigma, e);
+}
+
 /* A pose, its odometry and its GPS measurement; the first pose has a prior instead. */
 static ct_status add_pose(maker *m, int32_t i, int regime)
 {
@@ -237,6 +246,7 @@ static ct_status add_pose(maker *m, int32_t i, int regime)
     const int    depends = m->situation.kind != CT_SITUATION_NONE;
     const double u = depends ? ct__situation_gps(&m->situation, feature) : 0;
     for (int k = 0; depends && k < ct_kind_dim(m->kind); k++) e[k] *= exp(0.5 * u);
+    if (m->situation.kind == CT_SITUATION_STREET) turn_ellipse(&m->gps[regime].numbers, feature, e);
     ct_kind_identity(m->kind, world);
     ct__measure(m->kind, world, x, e, z);
     if (m->drift > 0) step_drift(m), add_drift(m, z);
@@ -273,7 +283,7 @@ static ct_status check(const ct_nav_options *o, ct_err *err)
                        o->gyro, o->gyro_start);
     if (o->uneven != 0 && !(o->uneven >= 1 && o->uneven <= 1e6))
         return ct_fail(err, CT_E_ARGUMENT, "the largest multiplier of odometry is from 1 to 1e6, found %g", o->uneven);
-    if ((unsigned)o->situation > CT_SITUATION_CURVED || o->useless < 0 || o->useless > 20)
+    if ((unsigned)o->situation > CT_SITUATION_STREET || o->useless < 0 || o->useless > 20)
         return ct_fail(err, CT_E_ARGUMENT, "situation %d is not one, or %d useless features are not 0 to 20",
                        (int)o->situation, o->useless);
     return CT_OK;

@@ -105,18 +105,19 @@ static void carry_prior(const ct_smoother *s, const ct__smooth_factor *f, double
         }
 }
 
-/* r and J of a factor with the covariance S Sigma S times S^-1. */
+/* r and J of a factor times T: its covariance is then its model's. */
 static void divide_by_scale(const ct_smoother *s, const ct__smooth_factor *f, double *r, int blocks, double *const J[],
                             const int cols[])
 {
     const ct_noise_model *model = ct_noise_get(s->noise, f->noise);
-    double                u[CT_ROWS_MAX];
+    const int             rows = f->ops->rows;
+    ct__scaling             T = {.full = 0};
     ct__divide_by_multiplier(f->multiplier, f->ops->rows, r, blocks, J, cols);
     if (!model->function && !f->features) return;
     const int same = model->function && model->function->features == f->features; /* the table may have changed */
-    if (same) ct__function_rows(model->function, model->dim, ct__numbers(s, f->z) + ct_factor_z_size(f->ops), u, NULL);
-    for (int i = 0; i < model->dim; i++) u[i] = same ? exp(-0.5 * u[i]) : NAN;
-    ct__multiply_rows(u, model->dim, r, blocks, J, cols);
+    if (same) ct__function_scale(model->function, rows, ct__numbers(s, f->z) + ct_factor_z_size(f->ops), -1, &T);
+    for (int i = 0; !same && i < rows; i++) T.t[i] = NAN;
+    ct__apply_scale(&T, rows, r, blocks, J, cols);
 }
 
 static ct_status linearise_rows(const ct_smoother *s, const ct__smooth_factor *f, double *out, ct_err *err)

@@ -6,7 +6,7 @@
  *
  *     H += sum_i u_i d2 r_i / dd2 + 2 w'/w^2 (J_k'r_k)(J_k'r_k)'
  *
- * A factor with covariance S Sigma S (multiplier, function) enters as S^-1 r and S^-1 J; its u is w S^-1 R'R S^-1 r.
+ * A factor with another covariance (multiplier, function) enters as T r and T J; its u is w T'R'R T r.
  * Factors are evaluated model by model, which keeps a model's code and branch history in the caches. Each reads its
  * own 64-byte item, its measurement and its variables. Nothing is allocated or searched. */
 #include "graph/graph.h"
@@ -27,10 +27,20 @@ static void divide(const ct_solver *solver, const ct_factor_ops *ops, const ct__
 {
     int cols[CT_ARITY_MAX];
     for (int i = 0; i < ops->arity; i++) cols[i] = ct_kind_dim(ops->kind[i]);
-    if (item->multiplied == CT__SCALED_BY_FUNCTION)
+    if (item->multiplied == CT__SCALED_BY_MATRIX)
+        ct__apply_scale(&solver->functions->matrix[item - solver->item], ops->rows, r, J ? ops->arity : 0, J, cols);
+    else if (item->multiplied == CT__SCALED_BY_FUNCTION)
         ct__multiply_rows(solver->functions->inverse + (item - solver->item) * CT_ROWS_MAX, ops->rows, r,
                           J ? ops->arity : 0, J, cols);
     else ct__divide_by_multiplier(ct__item_multiplier_of(solver, item), ops->rows, r, J ? ops->arity : 0, J, cols);
+}
+
+/* u <- T'u. */
+static void divide_back(const ct_solver *solver, const ct_factor_ops *ops, const ct__item *item, double *u)
+{
+    if (item->multiplied == CT__SCALED_BY_MATRIX)
+        ct__apply_scale_back(&solver->functions->matrix[item - solver->item], ops->rows, u);
+    else divide(solver, ops, item, u, NULL);
 }
 
 /* Evaluates one item into r and J; blocks of fixed variables are not wanted. J[i] points into space. */
@@ -129,7 +139,7 @@ CT_INLINE void add_curvature(ct_solver *solver, const ct__batch *batch, int32_t 
     }
     for (int row = 0; row < rows; row++) u[row] = sqrt_w * at->r[row];
     ct__apply_sqrt_info_back(model, rows, u);
-    if (item->multiplied) divide(solver, ops, item, u, NULL);
+    if (item->multiplied) divide_back(solver, ops, item, u);
     if (ops->curvature) ops->curvature(item->z, item->context, arg, u, K);
     else if (batch->many) ct__many_curvature(solver, batch, k, x, u, K);
     else ct_factor_curvature(ops, item->z, item->context, arg, u, K);

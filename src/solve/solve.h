@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/team.h"
+#include "function/function.h"
 
 #include <covtune/solve.h>
 
@@ -19,11 +20,16 @@ typedef struct {
     uint8_t       multiplied;       /* its covariance is not its model's: CT__SCALED_*           */
 } ct__item;
 
-enum { CT__SCALED_NOT, CT__SCALED_BY_MULTIPLIER, CT__SCALED_BY_FUNCTION };
+enum { CT__SCALED_NOT, CT__SCALED_BY_MULTIPLIER, CT__SCALED_BY_FUNCTION, CT__SCALED_BY_MATRIX };
 
 /* Functions of features at the factors: function_scales.c. */
 typedef struct {
-    double        *u, *inverse; /* per item and row: u before cuts; 1 / s              */
+    double        *u;           /* per item and output: u before cuts                  */
+    int64_t        u_capacity;
+    int            outputs;     /* numbers an item in `u`                              */
+    double        *inverse;     /* per item and row: 1 / s                             */
+    ct__scaling     *matrix;      /* per item: T of matrix functions; NULL: there are none */
+    ct__spectrum  *spectrum;    /* per item: of U before cuts                          */
     double        *kept;        /* per item: layers of networks (solver->keep_layers)  */
     int64_t        kept_capacity;
     int            stride;      /* numbers an item in `kept`                           */
@@ -135,10 +141,10 @@ ct_status ct__refresh_noise(ct_solver *solver, const ct_noise *noise, ct_err *er
 /* function_scales.c: the same for items whose models have functions. */
 ct_status ct__refresh_functions(ct_solver *solver, const ct_noise *noise, ct_err *err);
 void      ct__function_cache_free(ct__function_cache *cache);
-/* inverse <- 1 / s of an item whose covariance is S Sigma S; 0: all of them are 1. */
-int ct__item_inverse_scale(const ct_solver *solver, const ct__item *item, double inverse[CT_ROWS_MAX]);
+/* T of an item, so that T Sigma_k T' is its model's covariance; 0: it is I. */
+int ct__item_scale(const ct_solver *solver, const ct__item *item, ct__scaling *T);
 /* m of an item, whose covariance is m times its model's, unless that has a function. Whoever evaluates an item
- * multiplies residual and Jacobians by 1 / s (ct__item_inverse_scale) before the model is applied. */
+ * multiplies residual and Jacobians by T (ct__item_scale) before the model is applied. */
 double ct__item_multiplier_of(const ct_solver *solver, const ct__item *item);
 static inline double ct__item_multiplier(const ct_solver *solver, const ct__item *item)
 {

@@ -312,6 +312,30 @@ ct_status ct_theta_bound_around(ct_theta *theta, const double *p, double factor,
     return status;
 }
 
+ct_status ct_theta_bound_spread(ct_theta *theta, const double *p, ct_err *err)
+{
+    double least = INFINITY, most = 0;
+    if (!isfinite(theta->spread) || theta->blocks == 0) return CT_OK;
+    for (int32_t i = 0; i < theta->count; i++)
+        if (!isfinite(p[i])) return ct_fail(err, CT_E_ARGUMENT, "parameter %d is %g: it must be finite", i, p[i]);
+    for (int32_t b = 0; b < theta->blocks; b++) {
+        double lower, upper;
+        range_around(&theta->block[b], p, 1, &lower, &upper);
+        least = fmin(least, lower);
+        most = fmax(most, upper);
+    }
+    if (most > least * theta->spread * (1 + 1e-9))
+        return ct_fail(err, CT_E_ARGUMENT, "variances from %g to %g have a spread of %g; at most %g is allowed", least,
+                       most, most / least, theta->spread);
+    const double floor = sqrt(least * most / theta->spread);
+    for (int32_t b = 0; b < theta->blocks; b++) {
+        ct__theta_block *block = &theta->block[b];
+        block->lower = fmax(block->lower, floor);
+        block->upper = fmin(block->upper, floor * theta->spread);
+    }
+    return CT_OK;
+}
+
 ct_status ct_theta_freeze(ct_theta *theta, int32_t model, int coordinate, ct_err *err)
 {
     CT_TRY(check_model(theta, model, err));

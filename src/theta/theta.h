@@ -7,10 +7,12 @@
 #ifndef CT_THETA_PRIVATE_H
 #define CT_THETA_PRIVATE_H
 
+#include "base/symmetric.h"
+
 #include <covtune/theta.h>
 
 #define CT__BLOCK_MAX (CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX)
-#define CT__PACKED_MAX (CT_NOISE_DIM_MAX * (CT_NOISE_DIM_MAX + 1) / 2)
+#define CT__PACKED_MAX CT__SYM_PACKED_MAX
 
 typedef struct {
     int     dim;          /* of the matrix; 1 for a variance                              */
@@ -42,8 +44,6 @@ struct ct_theta {
     double           spread;
 };
 
-static inline int ct__packed(int dim) { return dim * (dim + 1) / 2; }
-
 /* Entry (r, s) of a covariance in units is Sigma_rs / ct__unit2. */
 static inline double ct__unit2(const ct__theta_model *m, int r, int s) { return m->unit[r] * m->unit[s]; }
 
@@ -60,25 +60,6 @@ const ct__theta_block *ct__theta_find_block(const ct_theta *theta, int32_t i);
 
 /* "odom.x", or "odom" for coordinate -1. Returns buf. */
 const char *ct__theta_label(const ct_theta *theta, int32_t model, int coordinate, char *buf, size_t size);
-
-/* ---- Matrices as vectors (matrix.c) ---------------------------------------------------------- */
-
-/* x: upper triangle row by row, entries off the diagonal times sqrt 2. X: dim x dim, symmetric to the bit. */
-void ct__sym_unpack(int dim, const double *x, double *X);
-void ct__sym_pack(int dim, const double *X, double *x);
-/* x = V diag(lambda) V'. */
-void ct__sym_spectrum(int dim, const double *x, double lambda[CT_NOISE_DIM_MAX], double V[CT__BLOCK_MAX]);
-/* X = V diag(lambda) V', symmetric to the bit. */
-void ct__sym_recompose(int dim, const double *lambda, const double *V, double *X);
-/* x <- V' x V, or back, V x V'. */
-void ct__sym_rotate(int dim, const double *V, int back, double *x);
-/* x <- f(x) = V diag(f(lambda)) V' for f = exp or log. log replaces eigenvalues <= 0, which are due to rounding, by
- * DBL_EPSILON times the largest. */
-void ct__sym_exp(int dim, double *x);
-void ct__sym_log(int dim, double *x);
-/* x <- D exp(L)[x], the derivative of exp at L = V diag(lambda) V' in direction x, or its inverse. Both maps are
- * symmetric. */
-void ct__sym_dexp(int dim, const double *lambda, const double *V, int inverse, double *x);
 
 /* ---- The set, reduced to eigenvalues (spread.c) ---------------------------------------------- */
 

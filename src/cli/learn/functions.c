@@ -11,9 +11,10 @@
 
 #define BETWEEN " ;\t\n"
 
-/* Bounds of the eigenvalues of a full covariance, in the table's numbers: where rows have units, the tightest. */
-static ct_status find_full_bounds(const ct_theta *theta, int32_t model, int dim, double lower[], double upper[],
-                                  ct_err *err)
+/* Bounds of the eigenvalues of a full covariance, in the table's numbers: where rows have units, the tightest. A matrix
+ * function has units itself, and finds the tightest. */
+static ct_status find_full_bounds(const ct_theta *theta, int32_t model, int dim, int matrix, double lower[],
+                                  double upper[], ct_err *err)
 {
     ct_theta_jacobian *slopes = NULL;
     double             low = 0, high = INFINITY, least = INFINITY, most = 0;
@@ -28,18 +29,23 @@ static ct_status find_full_bounds(const ct_theta *theta, int32_t model, int dim,
         least = fmin(least, unit * unit);
         most = fmax(most, unit * unit);
     }
-    for (int i = 0; i < dim; i++) lower[i] = low * most, upper[i] = high * least;
+    for (int i = 0; i < dim; i++) {
+        const double unit = ct_theta_unit(theta, model, i);
+        lower[i] = low * (matrix ? unit * unit : most);
+        upper[i] = high * (matrix ? unit * unit : least);
+    }
     free(p);
     free(slopes);
     return CT_OK;
 }
 
 /* Bounds of a row's variance in the table's numbers, where it has a parameter. */
-static ct_status find_bounds(const ct_theta *theta, int32_t model, int dim, double lower[], double upper[], ct_err *err)
+static ct_status find_bounds(const ct_theta *theta, int32_t model, int dim, int matrix, double lower[], double upper[],
+                             ct_err *err)
 {
     int found = 0;
     for (int i = 0; i < dim; i++) found |= ct_theta_find(theta, model, i) >= 0;
-    if (!found) return find_full_bounds(theta, model, dim, lower, upper, err);
+    if (!found) return find_full_bounds(theta, model, dim, matrix, lower, upper, err);
     for (int i = 0; i < dim; i++) {
         const int32_t p = ct_theta_find(theta, model, i);
         const double  unit = ct_theta_unit(theta, model, i);
@@ -80,10 +86,11 @@ static ct_status apply_one(const learn_job *job, const char *word, ct_noise *noi
         if (!is_part_of(m->name, word, n)) continue;
         if (!ct_theta_learns(job->theta, g))
             return ct_fail(err, CT_E_ARGUMENT, "--model %s: noise model %s is not learned", word, m->name);
-        const int one = is_one(job->theta, g, m->dim) && !strstr(sign, "/shared");
+        const int matrix = strstr(sign, "/matrix") != NULL;
+        const int one = is_one(job->theta, g, m->dim) && !strstr(sign, "/shared") && !matrix;
         char     *form = cli_alloc((int64_t)strlen(sign) + 8, 1);
         snprintf(form, strlen(sign) + 8, "%s%s", sign + 1, one ? "/shared" : "");
-        ct_status status = find_bounds(job->theta, g, m->dim, lower, upper, err);
+        ct_status status = find_bounds(job->theta, g, m->dim, matrix, lower, upper, err);
         if (status == CT_OK)
             status = ct_conditional_form(job->dataset->trains, (const ct_sequence *const *)job->dataset->train, noise,
                                          g, form, lower, upper, err);
@@ -130,6 +137,16 @@ ct_status learn_check_functions(const learn_request *request, learn_job *job, ct
     return status;
 }
 
+/* A limit of the spread becomes bounds around the constant answer: functions keep bounds for every measurement. */
+static ct_status hold_spread(learn_job *job, const ct_noise *noise, ct_err *err)
+{
+    double *p = cli_alloc(ct_theta_count(job->theta) + 1, sizeof *p);
+    ct_theta_get(job->theta, noise, p);
+    const ct_status status = ct_theta_bound_spread(job->theta, p, err);
+    free(p);
+    return status;
+}
+
 ct_status learn_functions(const ct_outer_options *how, learn_job *job, ct_err *err)
 {
     ct_noise        *noise = job->dataset->noise;
@@ -144,6 +161,7 @@ ct_status learn_functions(const ct_outer_options *how, learn_job *job, ct_err *e
     functions.jobs = how->jobs;
     ct_status status = ct_learn(job->outer, &options, noise, &constant, err);
     ct_learn_result_free(&constant);
+    if (status == CT_OK) status = hold_spread(job, noise, err);
     if (status == CT_OK) status = apply_forms(job, job->forms, noise, err);
     if (status == CT_OK)
         status = ct_conditional_learn(job->dataset->trains, train, job->theta, how, &functions, noise,
@@ -174,7 +192,9 @@ json_t *learn_functions_json(const learn_job *job)
         const int             row = r->term[i].row;
         json_t               *one = cli_object();
         cli_put(one, "model", cli_text(m->name));
+        const int column = r->term[i].column;
         if (row >= 0) cli_put(one, "row", m->row ? cli_text(m->row[row].name) : cli_integer(row));
+        if (column >= 0) cli_put(one, "column", m->row ? cli_text(m->row[column].name) : cli_integer(column));
         cli_put(one, "term", cli_text(r->term[i].term));
         cli_put(one, "weight", cli_number(r->term[i].weight));
         cli_put(one, "standard_error", cli_number(r->term[i].error));
@@ -193,9 +213,12 @@ void learn_print_functions(const learn_job *job)
     for (int32_t i = 0; i < r->terms; i++) {
         const ct_noise_model *m = ct_noise_get(job->start, r->term[i].model);
         const int             row = r->term[i].row, first = i == 0 || r->term[i - 1].model != r->term[i].model;
-        char                  number[16];
+        const int             column = r->term[i].column;
+        char                  number[48];
         snprintf(number, sizeof number, "%d", row);
-        const char *name = row < 0 ? "all" : m->row ? m->row[row].name : number;
+        if (column >= 0 && m->row) snprintf(number, sizeof number, "%s,%s", m->row[row].name, m->row[column].name);
+        else if (column >= 0) snprintf(number, sizeof number, "%d,%d", row, column);
+        const char *name = row < 0 ? "all" : m->row && column < 0 ? m->row[row].name : number;
         if (isnan(r->term[i].weight)) printf("%-13s %-9s %-24s\n", first ? m->name : "", name, r->term[i].term);
         else
             printf("%-13s %-9s %-24s %10.4g %10.2g%s\n", first ? m->name : "", name, r->term[i].term, r->term[i].weight,

@@ -81,10 +81,12 @@ static const cli_option OPTIONS[] = {
                  "learn full covariances for these (default: the kind in the dataset)"),
     CLI_ROW_TEXT("diagonal", "NAME,..|all", AT(theta.diagonal), "learn one variance per row for these"),
     CLI_ROW_TEXT("isotropic", "NAME,..|all", AT(theta.isotropic), "learn one variance for all rows of each of these"),
-    CLI_ROW_TEXT("model", "'NAME=FORM ..'", AT(model),
-                 "noise that depends on features of the factors: gps=linear:hdop,speed, range=piecewise:range/6, "
-                 "gps=network:hdop,speed/16x16; with /shared one function for all rows. The constant model stays where "
-                 "held-out recordings show no gain"),
+    CLI_ROW_TEXT(
+        "model", "'NAME=FORM ..'", AT(model),
+        "noise that depends on features of the factors: gps=linear:hdop,speed, range=piecewise:range/6, "
+        "gps=network:hdop,speed/16x16; with /shared one function for all rows, with /matrix the logarithm of the "
+        "covariance, correlations included. The constant model stays where "
+        "held-out recordings show no gain"),
     CLI_ROW_HEADING("Bounds"),
     CLI_ROW_TEXT("bounds", "dataset|wide|loose|tight|LO:HI", AT(theta.bounds),
                  "bounds of all variances. dataset (the default): those of dataset.yaml, and wide for other models. "

@@ -6,6 +6,7 @@
 
 #define POINTS 81
 #define ROWS   CT_NOISE_DIM_MAX
+#define PAIRS  (ROWS * (ROWS - 1) / 2)
 
 /* Sigma of every row over feature k: its range, the others at their means. */
 static void put_picture(report_job *job, const ct_noise_model *m, int k)
@@ -42,6 +43,39 @@ static void put_picture(report_job *job, const ct_noise_model *m, int k)
     ct_page_plot(job->page, &plot);
 }
 
+/* Correlations of a matrix function over feature k, as sigma. */
+static void put_correlations(report_job *job, const ct_noise_model *m, int k)
+{
+    const ct_function *f = m->function;
+    double             x[CT_FUNCTION_FEATURES_MAX], at[POINTS], value[PAIRS][POINTS], S[ROWS * ROWS];
+    ct_series          series[PAIRS];
+    char               id[400], title[400], label[PAIRS][48];
+    int                pairs = 0;
+    for (int i = 0; i < f->features; i++) x[i] = f->feature[i].mean;
+    for (int p = 0; p < POINTS; p++) {
+        x[k] = at[p] = f->feature[k].low + (f->feature[k].high - f->feature[k].low) * p / (POINTS - 1);
+        ct_noise_covariance_at(m, x, S);
+        pairs = 0;
+        for (int i = 0; i < m->dim; i++)
+            for (int j = i + 1; j < m->dim; j++)
+                value[pairs++][p] = S[i * m->dim + j] / sqrt(S[i * m->dim + i] * S[j * m->dim + j]);
+    }
+    pairs = 0;
+    for (int i = 0; i < m->dim; i++)
+        for (int j = i + 1; j < m->dim; j++, pairs++) {
+            if (m->row) snprintf(label[pairs], sizeof label[pairs], "%s, %s", m->row[i].name, m->row[j].name);
+            else snprintf(label[pairs], sizeof label[pairs], "rows %d, %d", i, j);
+            series[pairs] = (ct_series){label[pairs], (ct_role)(CT_ROLE_FIRST + pairs % ROWS), CT_MARK_LINE, POINTS, at,
+                                        value[pairs], NULL};
+        }
+    snprintf(id, sizeof id, "correlation-%.200s-%s", m->name, f->feature[k].name);
+    snprintf(title, sizeof title, "Correlation of %.200s over %s", m->name, f->feature[k].name);
+    const ct_plot plot = {.id = id, .title = title, .text = "Over the range seen in training.",
+                          .x_label = f->feature[k].name, .y_label = "correlation", .small = 1, .count = pairs,
+                          .series = series};
+    ct_page_plot(job->page, &plot);
+}
+
 static const char *text_of(const json_t *o, const char *key)
 {
     const char *text = json_string_value(json_object_get(o, key));
@@ -65,7 +99,8 @@ static void put_weights(report_job *job, const json_t *functions)
         const json_t *weight = json_object_get(t, "weight"), *error = json_object_get(t, "standard_error");
         ct_table_row(table, 0);
         ct_table_text(table, "%s", text_of(t, "model"));
-        ct_table_text(table, "%s", *text_of(t, "row") ? text_of(t, "row") : "all");
+        ct_table_text(table, "%s%s%s", *text_of(t, "row") ? text_of(t, "row") : "all",
+                      *text_of(t, "column") ? ", " : "", text_of(t, "column"));
         ct_table_text(table, "%s", text_of(t, "term"));
         ct_table_number(table, json_is_number(weight) ? json_number_value(weight) : NAN);
         ct_table_number(table, json_is_number(error) ? json_number_value(error) : NAN);
@@ -86,7 +121,10 @@ void report_functions(report_job *job)
                                 "standard error; the models are constant.");
     for (int32_t g = 0; g < ct_noise_count(job->file[AFTER]); g++) {
         const ct_noise_model *m = ct_noise_get(job->file[AFTER], g);
-        for (int k = 0; m->function && k < m->function->features; k++) put_picture(job, m, k);
+        for (int k = 0; m->function && k < m->function->features; k++) {
+            put_picture(job, m, k);
+            if (m->function->matrix) put_correlations(job, m, k);
+        }
     }
     if (functions) put_weights(job, functions);
 }

@@ -29,11 +29,11 @@ static const char *const STARTS[] = {"far", "unit"};
 
 static int find_start(const char *name) { return !strcmp(name, STARTS[0]) ? 0 : !strcmp(name, STARTS[1]) ? 1 : -1; }
 
-static const char *const SITUATIONS[] = {"none", "linear", "curved"};
+static const char *const SITUATIONS[] = {"none", "linear", "curved", "street"};
 
 static int find_situation(const char *name)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (!strcmp(name, SITUATIONS[i])) return i;
     return -1;
 }
@@ -282,8 +282,10 @@ static void print(const nav_request *q, const ct_noise *latent, const ct_dataset
         cli_row("steps", "are uneven: the covariance of odometry is %.4g to %g times the model's", 1 / q->uneven,
                 q->uneven);
     if (q->situation)
-        cli_row("situation", "%s: sigma of GPS depends on sky and traffic, of odometry on turn; %d useless feature%s",
-                SITUATIONS[q->situation], q->useless, CLI_S(q->useless));
+        cli_row("situation", "%s: %s, of odometry on turn; %d useless feature%s", SITUATIONS[q->situation],
+                q->situation == CT_SITUATION_STREET ? "covariance of GPS depends on cos2a and sin2a"
+                                                    : "sigma of GPS depends on sky and traffic",
+                q->useless, CLI_S(q->useless));
     cli_row("start", "%s", q->start ? "variances of 1" : "distant variances, see dataset.yaml");
     cli_row("initial",
             "values are the measurements: rmse %.4g m, %.4g rad (per coordinate, against the truth, mean of the "
@@ -400,9 +402,9 @@ static const cli_option OPTIONS[] = {
     CLI_ROW_NUMBER("uneven", "R", 1, 1e6, AT(uneven),
                    "steps of unequal duration: the covariance of an odometry factor is 1/R to R times its model's, "
                    "and the factor says so (1)"),
-    CLI_ROW_CHOICE("situation", "none|linear|curved", find_situation, AT(situation),
+    CLI_ROW_CHOICE("situation", "none|linear|curved|street", find_situation, AT(situation),
                    "noise that depends on features: GPS on sky and traffic over a factor of 20 in sigma, odometry on "
-                   "turn; log-linear, or not (none)"),
+                   "turn; log-linear, or not; street: the ellipse of GPS turns with cos2a and sin2a (none)"),
     CLI_ROW_INTEGER("useless", "N", 0, 20, AT(useless), "with --situation: features that mean nothing (0)"),
     CLI_ROW_HEADING("Tables of a recorder instead of sequences"),
     CLI_ROW_FLAG("tables", AT(tables.wanted),
