@@ -86,8 +86,10 @@ static void print_candidates(const ct_tune_result *r)
         else
             snprintf(name, sizeof name, "prior %g", c->prior);
         ratio_text(c, both);
+        const int failed = c->failed && c->log_ratio > log(10) * (1 - 1e-9); /* no ratio of accuracies */
         printf("%-14s %19s %10s %10s %6d  %s\n", name, isnan(c->prior) ? "1" : both,
-               number(c->translation_ratio, "%.3f", m), number(c->rotation_ratio, "%.3f", rad), c->failed,
+               number(failed ? NAN : c->translation_ratio, "%.3f", m),
+               number(failed ? NAN : c->rotation_ratio, "%.3f", rad), c->failed,
                ct_choice_meaning(c->verdict));
     }
     putchar('\n');
