@@ -8,9 +8,9 @@
  * direction: after a step that failed, and before the method ends.
  *
  * Far from the minimum a linear model may not hold at any distance: estimates follow one sensor alone, and residuals do
- * not change until a parameter has moved by decades. Two steps of which the model was far off are the sign. Then points
- * of the whole bounds are looked at (search_global.c). A minimum may lie on such a plateau, too. So before the end,
- * coordinates without curvature are moved far, one at a time.
+ * not change until a parameter has moved by decades. Two steps of which the model was far off, and none of which it was
+ * right in much, are the sign. Then points of the whole bounds are looked at (search_global.c). A minimum may lie on such
+ * a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
  *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
@@ -28,6 +28,7 @@
 #define MOST_BAD     2     /* steps without gain, then a fresh Jacobian                                        */
 #define SURPRISE     0.01  /* of the loss: a model that predicts less is not called wrong                      */
 #define SURPRISES    2     /* then points of the whole bounds are looked at                                    */
+#define HOLDS        0.1   /* of the loss: a model that predicts so much, and is right, is not far off         */
 #define MOST_LOOKS   3
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
@@ -43,6 +44,7 @@ typedef struct {
     int               bad;       /* steps in a row that did not gain         */
     int               small;     /* steps in a row that gained little        */
     int               surprises; /* steps of which the model was far off     */
+    int               holds;     /* a model has held over a long step        */
     int               looks;     /* at points of the whole bounds            */
     double            probed;    /* the loss where flat coordinates were moved; INFINITY: not since the last Jacobian */
     ct_rng            rng;
@@ -148,6 +150,7 @@ static ct_status take_step(dfgn *d, double predicted, double size)
         return CT_OK;
     }
     const double gain = (before - p->loss) / predicted;
+    d->holds |= predicted > HOLDS * before && gain > 0.25 && gain < 4;
     if (predicted > fmax(SURPRISE * before, 2 * d->t->noise_loss) && (gain < 0.1 || gain > 4)) d->surprises++;
     set_radius(d, gain, size);
     d->bad = gain < 0.1 ? d->bad + 1 : 0;
@@ -225,7 +228,7 @@ static ct_status advance(dfgn *d)
     double predicted, size;
     CT_TRY(ct__renew_noise(d->t, d->base));
     if (d->t->cancelled) return CT_OK;
-    if (d->surprises >= SURPRISES && d->looks < MOST_LOOKS && o->global) return look_elsewhere(d);
+    if (d->surprises >= SURPRISES && !d->holds && d->looks < MOST_LOOKS && o->global) return look_elsewhere(d);
     CT_TRY(minimise_model(d, &predicted, &size));
     const double least = fmax(0.1 * o->relative * d->base->loss, NOISE * d->t->noise_loss);
     const int little = predicted <= least || d->small > 1, end = size <= o->step;

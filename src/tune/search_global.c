@@ -39,7 +39,7 @@ static ct_status evaluate_best(ct__tuner *t, int64_t count, ct__tune_point *cons
 static ct_status latin_points(ct__tuner *t, ct_rng *rng, ct__tune_point **best)
 {
     const int32_t n = t->c.n, count = n + 1;
-    int64_t have = CT_MIN(count, ct__points_left(t));
+    const int64_t have = CT_MIN(count, ct__points_left(t));
     ct__tune_point **point = ct__zalloc(count, sizeof *point);
     double *x = ct__zalloc(count * (int64_t)n, sizeof *x);
     ct_status status = point && x ? CT_OK : ct__no_memory(t->err, "points", count);
@@ -49,8 +49,9 @@ static ct_status latin_points(ct__tuner *t, ct_rng *rng, ct__tune_point **best)
             x[i * n + k] = x[j * n + k];
             x[j * n + k] = i;
         }
+        const double part = (t->c.upper[k] - t->c.lower[k]) / count;
         for (int32_t i = 0; i < count; i++)
-            x[i * n + k] = t->c.lower[k] + (t->c.upper[k] - t->c.lower[k]) * (x[i * n + k] + ct_rng_uniform(rng)) / count;
+            x[i * n + k] = t->c.lower[k] + part * (x[i * n + k] + ct_rng_uniform(rng));
     }
     for (int64_t i = 0; i < have && status == CT_OK; i++) status = ct__point_at(t, x + i * n, &point[i]);
     if (status == CT_OK) status = evaluate_best(t, have, point, best);
@@ -69,18 +70,17 @@ ct_status ct__flat_points(ct__tuner *t, const ct__tune_point *base, const double
 {
     const ct__coordinates *c = &t->c;
     const int32_t n = c->n;
-    ct__tune_point **point = ct__zalloc(2 * (int64_t)n, sizeof *point);
+    ct__tune_point **point = ct__zalloc(n, sizeof *point);
     ct_status status = point ? CT_OK : ct__no_memory(t->err, "parameters", n);
     int64_t count = 0;
-    for (int32_t k = 0; k < n && status == CT_OK; k++)
-        for (int side = 0; side < 2 && H[k * n + k] < FLAT * base->loss && !ct__coordinates_held(c, k); side++) {
-            const double room = (side ? c->upper[k] : c->lower[k]) - base->x[k];
-            if (status != CT_OK || fabs(room) < LEAST_ROOM || count >= ct__points_left(t)) continue;
-            memcpy(c->work, base->x, (size_t)n * sizeof *base->x);
-            c->work[k] += 0.5 * room;
-            status = ct__point_at(t, c->work, &point[count]);
-            count += status == CT_OK && isnan(point[count]->loss);
-        }
+    for (int32_t k = 0; k < n && status == CT_OK && count < ct__points_left(t); k++) {
+        const double up = c->upper[k] - base->x[k], down = base->x[k] - c->lower[k];
+        if (ct__coordinates_held(c, k) || H[k * n + k] > FLAT * base->loss || fmax(up, down) < LEAST_ROOM) continue;
+        memcpy(c->work, base->x, (size_t)n * sizeof *base->x);
+        c->work[k] += up > down ? 0.5 * up : -0.5 * down;
+        status = ct__point_at(t, c->work, &point[count]);
+        count += status == CT_OK && isnan(point[count]->loss);
+    }
     if (status == CT_OK) status = evaluate_best(t, count, point, best);
     free(point);
     return status;

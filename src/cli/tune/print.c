@@ -202,7 +202,8 @@ static void print_runs(const tune_job *job)
     const ct_tune_result *r = &job->result;
     char time[24], cached[64] = "", noise[64] = "";
     if (r->cached) snprintf(cached, sizeof cached, ", %lld of them from the journal", (long long)r->cached);
-    if (r->noise > 0) snprintf(noise, sizeof noise, "; runs differ by %.2g %% of the loss, as last measured", 100 * r->noise);
+    if (r->noise > 0)
+        snprintf(noise, sizeof noise, "; runs differ by %.2g %% of the loss, as last measured", 100 * r->noise);
     cli_row("runs", "%lld at %lld point%s%s, %s%s", (long long)r->runs, (long long)r->points, CLI_S(r->points), cached,
             cli_format_time(r->seconds, time), noise);
     print_failures(job);
