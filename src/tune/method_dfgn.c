@@ -9,8 +9,8 @@
  *
  * Far from the minimum a linear model may not hold at any distance: estimates follow one sensor alone, and residuals do
  * not change until a parameter has moved by decades. Two steps of which the model was far off, and none of which it was
- * right in much, are the sign. Then points of the whole bounds are looked at (search_global.c). A minimum may lie on such
- * a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
+ * right in much, are the sign. Then points of the whole bounds are looked at (search_global.c). A search may end on
+ * such a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
  *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
