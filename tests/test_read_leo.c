@@ -122,7 +122,7 @@ static void test_malformed_logs_are_refused_by_place(void)
         const char *text, *part;
     } bad[] = {
         {CT_E_PARSE, "{\"poses_gt\": \n [[0, 0, 0],]}", "t.txt:2:"},
-        {CT_E_PARSE, "[1]", "t.txt: poses_gt: expected a list, found nothing"},
+        {CT_E_PARSE, "[1]", "t.txt: JSON without poses_gt"},
         {CT_E_PARSE, "{\"poses_gt\": 3}", "t.txt: poses_gt: expected a list, found 3"},
         {CT_E_PARSE, "{" POSES "}", "t.txt: factor_names: expected a list, found nothing"},
         {CT_E_PARSE, "{\"poses_gt\": [], " NAMES "," SYMS "," IDS "," MEAS "}", "poses_gt: no poses"},

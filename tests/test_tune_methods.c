@@ -35,6 +35,17 @@ static void weighted_mean(const toy *t, const double *value, int32_t log_, doubl
     }
 }
 
+/* Two axes that have two sensors each, of standard deviations 1 and 0.2, fused by their variances. Where a ratio is
+ * decades off, one sensor alone decides, and residuals do not change. */
+static void two_axes(const toy *t, const double *value, int32_t log_, double *r)
+{
+    for (int64_t i = 0; i < t->rows; i++) {
+        const int    axis = (int)(i % 2);
+        const double a = value[2 * axis], b = value[2 * axis + 1];
+        r[i] = (b * toy_noise(log_, i, 0) + a * 0.2 * toy_noise(log_, i, 1)) / (a + b);
+    }
+}
+
 /* Linear in the values: r = (v0 - 2, 3 (v1 + 1)). */
 static void linear(const toy *t, const double *value, int32_t log_, double *r)
 {
@@ -188,6 +199,26 @@ static void test_every_method_comes_near_the_minimum(void)
 }
 
 /* Residuals of few points fit into memory: the answer is as good. */
+/* Both axes trust the wrong sensor: six decades off, with no slope to follow. The second is a little off. */
+static void test_a_search_does_not_end_on_a_plateau(void)
+{
+    for (int far = 0; far < 2; far++) {
+        const double start[] = {far ? 0.001 : 3, far ? 1000 : 1, 0.001, 1000};
+        ct_tune_parameter p[4];
+        for (int i = 0; i < 4; i++) {
+            p[i] = toy_parameter((const char *[]){"a", "b", "c", "d"}[i], start[i]);
+            p[i].lower = 1e-3;
+            p[i].upper = 1e3;
+        }
+        const ct_tune_problem problem = {4, 6, 0, p, LOGS, NULL};
+        toy t = {.rows = 400, .residual = two_axes};
+        ct_tune_result r = tune(&t, &problem, NULL);
+        for (int axis = 0; axis < 2; axis++) CHECK_NEAR(log(r.value[2 * axis] / r.value[2 * axis + 1]), log(25), 0.5);
+        CHECK(r.points <= 20 * 5);
+        ct_tune_result_free(&r);
+    }
+}
+
 static void test_points_whose_residuals_were_dropped_are_not_missed(void)
 {
     ct_tune_parameter p[SENSORS];
@@ -227,6 +258,7 @@ int main(void)
     RUN(test_the_order_in_which_runs_end_changes_no_bit);
     RUN(test_linear_parameters_and_active_bounds);
     RUN(test_every_method_comes_near_the_minimum);
+    RUN(test_a_search_does_not_end_on_a_plateau);
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
     return ct_test_end();
 }

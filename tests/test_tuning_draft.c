@@ -129,6 +129,27 @@ static void refused(const ct_tuning_draft_options *o, ct_status status, const ch
     CHECK(strstr(err.text, sentence) != NULL);
 }
 
+/* {gps} next to logs odometry-a.csv is gps-a.csv, and a number of the file may have the same name. */
+static void test_further_files_of_a_log_are_found_beside_it(void)
+{
+    char params[768], log[768], truth[768];
+    put_file("cf.toml", "[noise]\nodom = 0.5\ngps = 0.05\n");
+    put_file("odometry-a.csv", "t,v\n0,1\n");
+    put_file("gps-a.csv", "t,x,y\n0,1,2\n");
+    put_file("truth-a.tum", "0 0 0 0 0 0 0 1\n");
+    snprintf(params, sizeof params, "%s", in_folder("cf.toml"));
+    snprintf(log, sizeof log, "%s", in_folder("odometry-*.csv"));
+    snprintf(truth, sizeof truth, "%s", in_folder("truth-*.tum"));
+    const ct_tuning_draft_options o = {.command = "sh run {params} {log} {gps} {speed} {estimate}", .params = params,
+                                       .log = log, .truth = truth, .folder = folder_path};
+    char *text = draft(&o);
+    ct_tuning *t = accepted(text);
+    CHECK(t && t->problem.parameters == 3); /* speed, odom, gps */
+    CHECK(t && t->log[0].files == 2 && strstr(t->log[0].file_path[1], "gps-a.csv"));
+    ct_tuning_free(t);
+    free(text);
+}
+
 static void test_what_is_missing_is_said(void)
 {
     ct_tuning_draft_options o = {.command = "ekf {log} {estimate}", .log = "*.csv", .truth = "*.tum"};
@@ -168,6 +189,7 @@ int main(void)
     RUN(test_a_first_file_has_no_mistakes);
     RUN(test_numbers_without_names_of_noise_are_offered);
     RUN(test_arguments_and_shells);
+    RUN(test_further_files_of_a_log_are_found_beside_it);
     RUN(test_what_is_missing_is_said);
     RUN(test_names_are_those_of_the_lists);
     return ct_test_end();

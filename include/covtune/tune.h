@@ -200,7 +200,7 @@ typedef struct {
     int      folds;    /* of held-out recordings, at most; < 2: none, and the answer is not compared with the start   */
     double   prior;    /* weight of the prior towards the start; 0: none; NaN: held-out logs decide                   */
     int      repeats;  /* runs averaged at every point; 0: as many as the noise of the estimator needs                */
-    int      global;   /* coarse search of the whole box before: 0 never, 1 always, -1 where the method is stuck      */
+    int      global;   /* coarse search of the box: 0 never, 1 first, -1 where models do not hold or it is stuck  */
     int      free_translation, free_rotation; /* 1: no weight in the loss; may get worse for a smaller loss           */
     uint64_t seed;     /* of methods that draw random numbers                                                         */
     double   relative; /* stop: relative decrease of the loss: 1e-3                                                   */

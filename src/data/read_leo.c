@@ -100,6 +100,11 @@ static ct_status find_lists(leo_log *log, const json_t *root)
     if (!json_object_get(root, "poses_gt") && json_object_get(root, "obj_poses_gt"))
         return ct_fail(log->b->in.err, CT_E_UNSUPPORTED,
                        "%s: a pushing log (it has obj_poses_gt); covtune reads LEO's navigation logs", log->b->in.path);
+    if (!json_object_get(root, "poses_gt"))
+        return ct_fail(log->b->in.err, CT_E_PARSE,
+                       "%s: JSON without poses_gt, which LEO's logs have, the only JSON that is read here; a "
+                       "trajectory can be written as TUM or CSV",
+                       log->b->in.path);
     CT_TRY(find_list(log, root, "poses_gt", 1, &log->poses));
     CT_TRY(find_list(log, root, "factor_names", 1, &log->names));
     CT_TRY(find_list(log, root, "factor_keysyms", 1, &log->syms));

@@ -87,8 +87,8 @@ ct_status ct__no_overlap(const ct_trajectory *estimate, const ct_trajectory *tru
     else if (!apart)
         snprintf(way, sizeof way, "a larger tolerance, or association by interpolation, may find more");
     return ct_fail(err, CT_E_EMPTY,
-                   "no pose of the estimate (%.3f to %.3f s%s) meets one of the truth (%.3f to %.3f s) %s; %s", from,
-                   to, offset_s != 0 ? " with the offset" : "", begin, end, rule, way);
+                   "no pose of the estimate (%.3f to %.3f s%s) meets one of the truth (%.3f to %.3f s)%s%s; %s", from,
+                   to, offset_s != 0 ? " with the offset" : "", begin, end, rule[0] ? " " : "", rule, way);
 }
 
 /* ---- rules ---- */

@@ -3,6 +3,8 @@
 #include "base/file.h"
 #include "tune/draft.h"
 
+#include <ctype.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,23 +130,56 @@ static void put_key(draft *d, const ct__draft_key *k, int comment)
     ct__text_printf(&d->out, "}   # %s, line %d\n", ct__format_double(k->value, number), k->line);
 }
 
-/* {NAME} of the command that is no file and no log: a parameter that is an argument. */
-static void put_arguments(draft *d)
+/* The next {NAME} of the command at or after `at` that is not covtune's own, once each; NULL: none. */
+static const char *next_name(const draft *d, const char *at, char name[64])
 {
     static const char *const KNOWN[] = {"params", "log", "truth", "estimate", "folder", "seed", "here"};
-    for (const char *at = d->o->command; (at = strchr(at, '{')); at++) {
-        char name[64];
+    for (; (at = strchr(at, '{')); at++) {
+        char braces[68];
         const size_t length = strcspn(at + 1, "{} ");
         if (at[1] == '{') {
             at++;
             continue;
         }
-        if (at[1 + length] != '}' || !length || length >= sizeof name) continue;
-        snprintf(name, sizeof name, "%.*s", (int)length, at + 1);
-        if (ct__find_name(name, KNOWN, (int)(sizeof KNOWN / sizeof *KNOWN)) >= 0) continue;
-        char braces[68];
+        if (at[1 + length] != '}' || !length || length >= 64) continue;
+        snprintf(name, 64, "%.*s", (int)length, at + 1);
         snprintf(braces, sizeof braces, "{%s}", name);
-        if (strstr(d->o->command, braces) < at) continue; /* there already */
+        if (ct__find_name(name, KNOWN, (int)(sizeof KNOWN / sizeof *KNOWN)) < 0 && strstr(d->o->command, braces) == at)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* The pattern of a log's further file: that of the log, with the first word of its file's name replaced. */
+static void sibling(const char *log, const char *name, char out[1024])
+{
+    const char *slash = strrchr(log, '/'), *base = slash ? slash + 1 : log, *rest = base;
+    while (isalnum((unsigned char)*rest)) rest++;
+    snprintf(out, 1024, "%.*s%s%s", (int)(base - log), log, name, rest);
+}
+
+/* Is {NAME} a further file of the log? It is if there are such files next to the logs. A name that a number of the
+ * file has cannot be an argument as well. */
+static int is_log_file(const draft *d, const char *name)
+{
+    char pattern[1024];
+    glob_t found;
+    int    yes = 0;
+    sibling(d->o->log, name, pattern);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        yes = found.gl_pathc > 0;
+        globfree(&found);
+    }
+    for (int64_t i = 0; i < d->keys.count; i++) yes |= !strcmp(d->keys.key[i].name, name);
+    return yes;
+}
+
+/* {NAME} of the command that is no file and no log: a parameter that is an argument. */
+static void put_arguments(draft *d)
+{
+    char name[64];
+    for (const char *at = d->o->command; (at = next_name(d, at, name));) {
+        if (is_log_file(d, name)) continue;
         ct__text_printf(&d->out,
                         "  %s: {start: 1}   # an argument; set where it starts, or make it a file of the log: also\n",
                         name);
@@ -209,7 +244,15 @@ static void put_logs(draft *d, const char *key, const char *log, const char *tru
         ct__text_put(&d->out, ", truth: ");
         put_pattern(d, truth, name);
     }
-    ct__text_put(&d->out, "}\n");
+    int  files = 0;
+    char file[64], pattern[1024];
+    for (const char *at = d->o->command; (at = next_name(d, at, file));) {
+        if (!is_log_file(d, file)) continue;
+        ct__text_printf(&d->out, "%s%s: ", files++ ? ", " : ", also: {", file);
+        sibling(log, file, pattern);
+        put_pattern(d, pattern, name);
+    }
+    ct__text_put(&d->out, files ? "}}\n" : "}\n");
 }
 
 static void put_rest(draft *d)

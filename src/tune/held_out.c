@@ -19,6 +19,7 @@
 #define LEAST_RECORDINGS 3   /* what candidates.c asks of a minimum of the loss                            */
 #define LEAST_PARTS      6   /* in all, where parts are held out                                           */
 #define DAMPING          1e-4
+#define WORSE            0.01/* of the loss: what an answer under a prior may lose beyond its model         */
 #define RADIUS           3.0 /* of a fold's step from the minimum: the model holds near it                 */
 
 static const double PRIOR[] = {0.003, 0.0003, 0}; /* a factor of ten on six variances costs 5 %, 0.5 %, 0 of the loss */
@@ -130,6 +131,31 @@ static void fold_answer(held_out *h, int fold, double prior, double *x)
     for (int32_t i = 0; i < n; i++) x[i] = h->best->x[i] + h->s[i];
 }
 
+/* The answer under a prior may be far from the minimum, where the model does not hold: its loss is then more than the
+ * model allows, and half of the way is tried, then none. */
+static ct_status prior_answer(held_out *h, double prior, ct__tune_point **answer)
+{
+    ct__tuner    *t = h->t;
+    const int32_t n = t->c.n;
+    fold_answer(h, -1, prior, t->c.work);
+    memcpy(h->work, t->c.work, (size_t)n * sizeof *h->work);
+    for (int tries = 0; tries < 2 && !t->cancelled; tries++) {
+        double allowed = 0;
+        for (int32_t i = 0; i < n; i++) {
+            h->s[i] = (tries ? 0.5 : 1) * (h->work[i] - h->best->x[i]);
+            t->c.work[i] = h->best->x[i] + h->s[i];
+        }
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t k = 0; k < n; k++) allowed += 0.5 * h->s[i] * h->model.H[i * n + k] * h->s[k];
+        CT_TRY(ct__point_at(t, t->c.work, answer));
+        CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
+        if (!isnan(t->options.prior) && ct__is_done(*answer)) return CT_OK; /* as the user wants it */
+        if ((*answer)->loss <= h->best->loss * (1 + WORSE) + 2 * allowed + 2 * t->noise_loss) return CT_OK;
+    }
+    *answer = h->best;
+    return CT_OK;
+}
+
 /* Runs every fold's answer of every candidate on what it was not learned from. */
 static ct_status run_folds(held_out *h)
 {
@@ -228,11 +254,7 @@ static ct_status decide(held_out *h, ct__tune_point **answer)
     }
     *answer = h->best;
     if (h->prior[chosen] == 0) return CT_OK;
-    fold_answer(h, -1, h->prior[chosen], t->c.work);
-    CT_TRY(ct__point_at(t, t->c.work, answer));
-    CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
-    if (!ct__is_done(*answer)) *answer = h->best;
-    return CT_OK;
+    return prior_answer(h, h->prior[chosen], answer);
 }
 
 /* The minimum under the prior that was asked for, without folds. */

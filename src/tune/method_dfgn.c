@@ -7,6 +7,11 @@
  * follows the ratio of the decrease to the predicted one, and points are added where the model does not know a
  * direction: after a step that failed, and before the method ends.
  *
+ * Far from the minimum a linear model may not hold at any distance: estimates follow one sensor alone, and residuals do
+ * not change until a parameter has moved by decades. Two steps of which the model was far off, and none of which it was
+ * right in much, are the sign. Then points of the whole bounds are looked at (search_global.c). A search may end on
+ * such a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
+ *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
 
@@ -21,6 +26,10 @@
 #define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
 #define STUCK        0.05  /* of the loss: a decrease that a model predicts within a distance of one             */
 #define MOST_BAD     2     /* steps without gain, then a fresh Jacobian                                        */
+#define SURPRISE     0.01  /* of the loss: a model that predicts less is not called wrong                      */
+#define SURPRISES    2     /* then points of the whole bounds are looked at                                    */
+#define HOLDS        0.1   /* of the loss: a model that predicts so much, and is right, is not far off         */
+#define MOST_LOOKS   3
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
 typedef struct {
@@ -34,6 +43,11 @@ typedef struct {
     double            fresh;     /* the loss where the last fresh Jacobian was taken; INFINITY: none since the start */
     int               bad;       /* steps in a row that did not gain         */
     int               small;     /* steps in a row that gained little        */
+    int               surprises; /* steps of which the model was far off     */
+    int               holds;     /* a model has held over a long step        */
+    int               looks;     /* at points of the whole bounds            */
+    double            probed;    /* the loss where flat coordinates were moved; INFINITY: not since the last Jacobian */
+    ct_rng            rng;
     ct_tune_stop      stop;
 } dfgn;
 
@@ -107,6 +121,7 @@ static ct_status refresh(dfgn *d, double step)
 {
     ct_status status = ct__first_points(d->t, d->base, step, d->first);
     d->fresh = d->base->loss;
+    d->probed = INFINITY;
     for (int32_t k = 0; k < d->n && status == CT_OK; k++)
         if (d->first[k]) take_best(d, d->first[k]);
     d->radius = CT_MAX(d->radius, 1);
@@ -135,6 +150,8 @@ static ct_status take_step(dfgn *d, double predicted, double size)
         return CT_OK;
     }
     const double gain = (before - p->loss) / predicted;
+    d->holds |= predicted > HOLDS * before && gain > 0.25 && gain < 4;
+    if (predicted > fmax(SURPRISE * before, 2 * d->t->noise_loss) && (gain < 0.1 || gain > 4)) d->surprises++;
     set_radius(d, gain, size);
     d->bad = gain < 0.1 ? d->bad + 1 : 0;
     take_best(d, p);
@@ -169,6 +186,41 @@ static ct_status end_by_step(dfgn *d)
     return CT_OK;
 }
 
+/* The search goes on at p, if that is better by more than noise. */
+static int move_to(dfgn *d, ct__tune_point *p)
+{
+    const double least = fmax(d->t->options.relative * d->base->loss, 2 * d->t->noise_loss);
+    if (d->stop || !p || !(p->loss < d->base->loss - least)) return 0;
+    d->base = p;
+    d->fresh = INFINITY;
+    d->radius = FIRST_RADIUS;
+    d->bad = d->small = 0;
+    return 1;
+}
+
+static ct_status look_elsewhere(dfgn *d)
+{
+    ct__tune_point *best = NULL;
+    d->surprises = 0;
+    d->looks++;
+    CT_TRY(ct__coarse_points(d->t, &d->rng, d->base, &best));
+    note_stop(d);
+    if (!move_to(d, best)) return CT_OK;
+    CT_TRY(refresh(d, FIRST_STEP));
+    d->fresh = INFINITY;
+    return CT_OK;
+}
+
+static ct_status probe_flat(dfgn *d)
+{
+    ct__tune_point *best = NULL;
+    d->probed = d->base->loss;
+    CT_TRY(ct__flat_points(d->t, d->base, d->model.H, &best));
+    note_stop(d);
+    move_to(d, best);
+    return CT_OK;
+}
+
 /* One step, or a fresh Jacobian, or the end. */
 static ct_status advance(dfgn *d)
 {
@@ -176,10 +228,12 @@ static ct_status advance(dfgn *d)
     double predicted, size;
     CT_TRY(ct__renew_noise(d->t, d->base));
     if (d->t->cancelled) return CT_OK;
+    if (d->surprises >= SURPRISES && !d->holds && d->looks < MOST_LOOKS && o->global) return look_elsewhere(d);
     CT_TRY(minimise_model(d, &predicted, &size));
     const double least = fmax(0.1 * o->relative * d->base->loss, NOISE * d->t->noise_loss);
     const int little = predicted <= least || d->small > 1, end = size <= o->step;
     if (little || end || d->bad > MOST_BAD) {
+        if (o->global && (little || end) && !(d->base->loss > REFRESHED * d->probed)) return probe_flat(d);
         if (!(d->base->loss > REFRESHED * d->fresh)) return refresh(d, SECOND_STEP);
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
         else if (end) return end_by_step(d);
@@ -222,7 +276,8 @@ static ct_status run(dfgn *d)
 
 ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop)
 {
-    dfgn      d = {.t = t, .n = t->c.n, .from = from, .base = from, .radius = FIRST_RADIUS};
+    dfgn      d = {.t = t, .n = t->c.n, .from = from, .base = from, .radius = FIRST_RADIUS, .probed = INFINITY};
+    d.rng = ct__rng_stream(t->options.seed, 5, 0);
     ct_status status = begin(&d, t->err);
     if (status == CT_OK) status = run(&d);
     *answer = d.base;

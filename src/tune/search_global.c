@@ -1,4 +1,4 @@
-/* search_global.c: a local method, and restarts from other places of the bounds where it is stuck.
+/* search_global.c: a local method, restarts from other places of the bounds where it is stuck, and points far away.
  *
  * An estimator may fall into other minima of its own where parameters are far off: residuals then jump, and no local
  * model holds. A restart begins at the best of n + 1 points that are drawn uniformly within the bounds. The best answer
@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+#define NEARLY     2.0  /* times the loss: n + 1 points that come so near are worth n + 1 more             */
+#define FLAT       0.003 /* of the loss: curvature of a coordinate that hardly changes the residuals        */
+#define LEAST_ROOM 2.0  /* log variance: nearer to a bound a model would see it                            */
 #define RESTARTS 4 /* from a random point of twelve decades about four in five reach the minimum */
 
 static ct_status run_method(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop)
@@ -19,6 +22,71 @@ static ct_status run_method(ct__tuner *t, ct__tune_point *from, ct__tune_point *
     default: return ct__tune_nlopt(t, from, answer, stop);
     }
 }
+
+/* ---- Points far away -------------------------------------------------------------------------- */
+
+/* best <- the best of the points, if any has estimates on all training logs. */
+static ct_status evaluate_best(ct__tuner *t, int64_t count, ct__tune_point *const *point, ct__tune_point **best)
+{
+    CT_TRY(ct__evaluate(t, count, point, CT__TRAIN, t->repeats));
+    for (int64_t i = 0; i < count && !t->cancelled; i++)
+        if (ct__is_done(point[i]) && (!*best || point[i]->loss < (*best)->loss)) *best = point[i];
+    return CT_OK;
+}
+
+/* n + 1 points of a Latin hypercube: the range of each coordinate is cut into n + 1 equal parts, and each part has one
+ * point (McKay, Beckman and Conover 1979). */
+static ct_status latin_points(ct__tuner *t, ct_rng *rng, ct__tune_point **best)
+{
+    const int32_t n = t->c.n, count = n + 1;
+    const int64_t have = CT_MIN(count, ct__points_left(t));
+    ct__tune_point **point = ct__zalloc(count, sizeof *point);
+    double *x = ct__zalloc(count * (int64_t)n, sizeof *x);
+    ct_status status = point && x ? CT_OK : ct__no_memory(t->err, "points", count);
+    for (int32_t k = 0; k < n && status == CT_OK; k++) {
+        for (int32_t i = 0; i < count; i++) { /* shuffled inside out */
+            const int32_t j = CT_MIN(i, (int32_t)(ct_rng_uniform(rng) * (i + 1)));
+            x[i * n + k] = x[j * n + k];
+            x[j * n + k] = i;
+        }
+        const double part = (t->c.upper[k] - t->c.lower[k]) / count;
+        for (int32_t i = 0; i < count; i++)
+            x[i * n + k] = t->c.lower[k] + part * (x[i * n + k] + ct_rng_uniform(rng));
+    }
+    for (int64_t i = 0; i < have && status == CT_OK; i++) status = ct__point_at(t, x + i * n, &point[i]);
+    if (status == CT_OK) status = evaluate_best(t, have, point, best);
+    free(point);
+    free(x);
+    return status;
+}
+
+ct_status ct__coarse_points(ct__tuner *t, ct_rng *rng, const ct__tune_point *base, ct__tune_point **best)
+{
+    CT_TRY(latin_points(t, rng, best));
+    return *best && (*best)->loss < NEARLY * base->loss && !t->cancelled ? latin_points(t, rng, best) : CT_OK;
+}
+
+ct_status ct__flat_points(ct__tuner *t, const ct__tune_point *base, const double *H, ct__tune_point **best)
+{
+    const ct__coordinates *c = &t->c;
+    const int32_t n = c->n;
+    ct__tune_point **point = ct__zalloc(n, sizeof *point);
+    ct_status status = point ? CT_OK : ct__no_memory(t->err, "parameters", n);
+    int64_t count = 0;
+    for (int32_t k = 0; k < n && status == CT_OK && count < ct__points_left(t); k++) {
+        const double up = c->upper[k] - base->x[k], down = base->x[k] - c->lower[k];
+        if (ct__coordinates_held(c, k) || H[k * n + k] > FLAT * base->loss || fmax(up, down) < LEAST_ROOM) continue;
+        memcpy(c->work, base->x, (size_t)n * sizeof *base->x);
+        c->work[k] += up > down ? 0.5 * up : -0.5 * down;
+        status = ct__point_at(t, c->work, &point[count]);
+        count += status == CT_OK && isnan(point[count]->loss);
+    }
+    if (status == CT_OK) status = evaluate_best(t, count, point, best);
+    free(point);
+    return status;
+}
+
+/* ---- Restarts --------------------------------------------------------------------------------- */
 
 /* Drops the finding that a search is stuck: another one was not. */
 static void drop_stuck(ct_findings *list)

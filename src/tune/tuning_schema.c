@@ -146,7 +146,7 @@ static const ct__key KEYS[] = {
     ROW_OWN(S, "prior", CT__FORM_NUMBER, 0, 1e12, 0, 0, NULL, NONE, "held-out logs decide",
             "weight of the prior towards the start"),
     ROW_INTEGER(S, "repeats", AT(T, repeats), 1, 1000, "as its noise needs", "runs averaged at every point"),
-    ROW_CHOICE(S, "global", 0, AT(T, global), "never always stuck", "stuck", "coarse search first"),
+    ROW_CHOICE(S, "global", 0, AT(T, global), "never always stuck", "stuck", "coarse search of the bounds"),
     ROW_INTEGER(S, "seed", AT(T, seed), 0, 9007199254740992.0, "1", "of random numbers"),
 #undef S
 #undef T

@@ -82,7 +82,8 @@ static double largest(const tune_page *p)
     return most;
 }
 
-/* Parameters from left to right, the log from its beginning upwards. Colours are decades below the largest of all. */
+/* Parameters from left to right, the log from its beginning upwards. Colours are decades below the largest of all. What
+ * has no effect has no colour. */
 static void put_heat(const tune_page *p, const json_t *log, int32_t number, double most)
 {
     const size_t parts = json_array_size(json_object_get(log, "sensitivity")), m = json_array_size(p->parameters);
@@ -92,15 +93,16 @@ static void put_heat(const tune_page *p, const json_t *log, int32_t number, doub
     char id[32];
     for (size_t j = 0; j < m; j++) {
         name[j] = tune_word(json_array_get(p->parameters, j), "name");
-        for (size_t k = 0; k < parts; k++, n++) {
+        for (size_t k = 0; k < parts; k++) {
+            if (!(sensitivity(log, k, j) > 0)) continue;
             x[n] = (double)j;
             y[n] = (double)k + 1;
-            value[n] = fmax(log10(sensitivity(log, k, j) / most), -2);
+            value[n++] = fmax(log10(sensitivity(log, k, j) / most), -2);
         }
     }
     snprintf(id, sizeof id, "heat-%d", number);
     const ct_series series = {
-        "a hundredth of the largest, to the largest", CT_ROLE_AFTER, CT_MARK_CELLS, n, x, y, value};
+        "a hundredth of the largest change, to the largest", CT_ROLE_AFTER, CT_MARK_CELLS, n, x, y, value};
     const ct_plot plot = {.id = id,
                           .title = tune_word(log, "name"),
                           .y_label = "part of the log",
@@ -125,7 +127,7 @@ static void put_heat(const tune_page *p, const json_t *log, int32_t number, doub
 static void put_heat_table(const tune_page *p)
 {
     ct_table *t =
-        report_table("Change of residuals by one logarithm of a parameter, root mean square over training logs");
+        report_table("Change of residuals for a parameter times 2.7, root mean square over training logs");
     ct_table_column(t, "parameter", "parameter", NULL, 0);
     ct_table_column(t, "sensitivity", "sensitivity", NULL, 3);
     for (size_t j = 0; j < json_array_size(p->parameters); j++) {
@@ -160,8 +162,10 @@ void tune_put_sensitivities(const tune_page *p)
     if (!(most > 0)) return;
     ct_page_section(p->page, "sensitivities", "Which parameter matters where");
     ct_page_text(p->page,
-                 "How much residuals of a part of a log change with a parameter's logarithm, at the answer. Parts "
-                 "have equal numbers of poses, from the beginning upwards.");
+                 "By how much the residuals of a part of a log (m, rad, as the loss weighs them) change if a parameter "
+                 "is multiplied by 2.7 (a number: raised by one), near the answer. Strong colour: it matters there. "
+                 "None: it changes nothing. Each log is cut into parts of equal numbers of poses; its beginning is "
+                 "below.");
     put_heat_table(p);
     for (size_t i = 0; i < json_array_size(p->logs) && drawn < LOGS_MOST; i++)
         if (has_heat(json_array_get(p->logs, i))) put_heat(p, json_array_get(p->logs, i), drawn++, most);
@@ -206,6 +210,22 @@ static int32_t find_log(const tune_page *p, const char *name)
 #define CELLS_MOST 4096
 #define RUNS_MOST  1000000
 
+/* The range of each parameter in runs that failed, and in others. */
+static void note_values(tune_page *p, char *const cell[], int n, int failed)
+{
+    const int m = (int)json_array_size(p->parameters);
+    if (!p->range) {
+        p->range = cli_alloc(4 * (int64_t)m + 1, sizeof *p->range);
+        for (int i = 0; i < 4 * m; i++) p->range[i] = i % 2 ? -INFINITY : INFINITY;
+    }
+    for (int i = 0; i < m && i < n; i++) {
+        double *range = p->range + 4 * i + (failed ? 0 : 2);
+        const double value = strtod(cell[i], NULL);
+        range[0] = fmin(range[0], value);
+        range[1] = fmax(range[1], value);
+    }
+}
+
 /* Lines of runs. Runs of equal values follow each other, but for those in parallel; values are compared as text. */
 void tune_read_history(tune_page *p, const char *path)
 {
@@ -231,6 +251,7 @@ void tune_read_history(tune_page *p, const char *path)
                                           .train = !strcmp(cell[part], "train"),
                                           .point = p->points,
                                           .loss = *cell[loss] ? strtod(cell[loss], NULL) : NAN};
+        note_values(p, cell + values, n - values, isnan(p->line[p->lines - 1].loss));
         free(last.text);
         last = now;
     }

@@ -303,8 +303,9 @@ static void put_candidates(const tune_page *p)
             ct_table_text(t, ratio < 1 ? "< 0.1" : "> 10");
         else
             ct_table_deviation(t, ratio, ratio * tune_number(o, "log_ratio_error"));
-        ct_table_number(t, tune_number(o, "translation_ratio"));
-        ct_table_number(t, tune_number(o, "rotation_ratio"));
+        const int failed = tune_number(o, "failed") > 0 && ratio > 10 * (1 - 1e-9); /* no ratio of accuracies */
+        ct_table_number(t, failed ? NAN : tune_number(o, "translation_ratio"));
+        ct_table_number(t, failed ? NAN : tune_number(o, "rotation_ratio"));
         ct_table_number(t, tune_number(o, "failed"));
         ct_table_text(t, "%s", verdict < 0 ? "" : ct_choice_meaning((ct_choice)verdict));
         if (json_is_true(json_object_get(o, "chosen"))) ct_table_mark(t, 1);
@@ -315,6 +316,25 @@ static void put_candidates(const tune_page *p)
 
 /* ---- failures ---- */
 
+/* Where runs fail: the values of failed runs against those of others. */
+static void put_failed_values(const tune_page *p)
+{
+    if (!p->range) return;
+    ct_table *t = report_table("Parameter values of runs that failed and of runs that did not");
+    ct_table_column(t, "parameter", "parameter", NULL, 0);
+    ct_table_column(t, "failed_low", "failed: least", NULL, 5);
+    ct_table_column(t, "failed_high", "largest", NULL, 5);
+    ct_table_column(t, "done_low", "others: least", NULL, 5);
+    ct_table_column(t, "done_high", "largest", NULL, 5);
+    for (size_t i = 0; i < json_array_size(p->parameters); i++) {
+        ct_table_row(t, 0);
+        ct_table_text(t, "%s", tune_word(json_array_get(p->parameters, i), "name"));
+        for (size_t k = 4 * i; k < 4 * i + 4; k++) ct_table_number(t, isfinite(p->range[k]) ? p->range[k] : NAN);
+    }
+    ct_page_table(p->page, t);
+    ct_table_free(t);
+}
+
 static void put_failures(const tune_page *p)
 {
     const json_t *list = json_object_get(p->root, "failures");
@@ -323,6 +343,7 @@ static void put_failures(const tune_page *p)
         ct_page_text(p->page, "No run failed.");
         return;
     }
+    put_failed_values(p);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *o = json_array_get(list, i);
         const double count = tune_number(o, "count");
@@ -429,6 +450,7 @@ cli_exit report_tune(const cli_io *io, const report_request *request, int argc, 
     json_decref(p.root);
     json_decref(p.trajectories);
     free(p.line);
+    free(p.range);
     free(p.out);
     return code;
 }

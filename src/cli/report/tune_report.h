@@ -22,6 +22,7 @@ typedef struct {
     const json_t *parameters, *logs; /* of root: arrays                            */
     int64_t     lines;
     tune_line  *line;
+    double     *range;               /* per parameter: least, largest of failed runs; of others; NULL: no runs */
     int         points;
     ct_page    *page;
 } tune_page;

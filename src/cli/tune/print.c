@@ -86,8 +86,10 @@ static void print_candidates(const ct_tune_result *r)
         else
             snprintf(name, sizeof name, "prior %g", c->prior);
         ratio_text(c, both);
+        const int failed = c->failed && c->log_ratio > log(10) * (1 - 1e-9); /* no ratio of accuracies */
         printf("%-14s %19s %10s %10s %6d  %s\n", name, isnan(c->prior) ? "1" : both,
-               number(c->translation_ratio, "%.3f", m), number(c->rotation_ratio, "%.3f", rad), c->failed,
+               number(failed ? NAN : c->translation_ratio, "%.3f", m),
+               number(failed ? NAN : c->rotation_ratio, "%.3f", rad), c->failed,
                ct_choice_meaning(c->verdict));
     }
     putchar('\n');
@@ -95,17 +97,23 @@ static void print_candidates(const ct_tune_result *r)
 
 /* ---- accuracy ---- */
 
-typedef enum { TRANSLATION, ROTATION, NEES } figure;
+typedef enum { TRANSLATION, ROTATION, NEES, LOSS } figure;
 
 static double figure_of(const ct_tune_figures *f, figure which)
 {
-    return which == TRANSLATION ? f->translation : which == ROTATION ? f->rotation : f->nees;
+    switch (which) {
+    case TRANSLATION: return f->translation;
+    case ROTATION: return f->rotation;
+    case NEES: return f->nees;
+    default: return f->loss;
+    }
 }
 
-/* Root mean square, of NEES the mean, over logs that have both figures. */
+/* Root mean square, of NEES and losses the mean, over logs that have both figures. */
 static double pooled(const tune_job *job, int test, const ct_tune_figures *of, figure which, int *count)
 {
     const ct_tune_result *r = &job->result;
+    const int mean = which == NEES || which == LOSS;
     double sum = 0;
     *count = 0;
     for (int32_t i = 0; i < job->problem->logs; i++) {
@@ -113,10 +121,10 @@ static double pooled(const tune_job *job, int test, const ct_tune_figures *of, f
         if ((job->problem->log[i].test != 0) != test || !isfinite(figure_of(&r->before[i], which)) ||
             !isfinite(figure_of(&r->after[i], which)))
             continue;
-        sum += which == NEES ? value : value * value;
+        sum += mean ? value : value * value;
         ++*count;
     }
-    return !*count ? NAN : which == NEES ? sum / *count : sqrt(sum / *count);
+    return !*count ? NAN : mean ? sum / *count : sqrt(sum / *count);
 }
 
 static void print_nees(const tune_job *job, int test)
@@ -127,6 +135,17 @@ static void print_nees(const tune_job *job, int test)
     if (count)
         cli_row("", "NEES %.3g -> %.3g per coordinate, mean over %d log%s: 1 if the covariances are right", before,
                 after, count, CLI_S(count));
+}
+
+/* Of a scoring command there are no metres: the loss. */
+static void print_losses(const tune_job *job, int test)
+{
+    int count;
+    const double before = pooled(job, test, job->result.before, LOSS, &count),
+                 after = pooled(job, test, job->result.after, LOSS, &count);
+    if (count)
+        cli_row(test ? "test logs" : "training", "loss %.4g -> %.4g (%.3f), mean over %d log%s", before, after,
+                after / before, count, CLI_S(count));
 }
 
 static void print_accuracy(const tune_job *job, int test)
@@ -151,6 +170,8 @@ static void print_accuracy(const tune_job *job, int test)
     if (count)
         cli_row(test ? "test logs" : "training", "%.4g -> %.4g m (%.3f)%s, root mean square over %d log%s", before,
                 after, after / before, rotation, count, CLI_S(count));
+    else
+        print_losses(job, test);
     print_nees(job, test);
     if (lost[0] + lost[1] && r->stop != CT_TUNE_STOP_CANCELLED) /* else some were not run */
         cli_row("", "%d of %d logs failed before, %d after", lost[0], logs, lost[1]);
@@ -181,7 +202,8 @@ static void print_runs(const tune_job *job)
     const ct_tune_result *r = &job->result;
     char time[24], cached[64] = "", noise[64] = "";
     if (r->cached) snprintf(cached, sizeof cached, ", %lld of them from the journal", (long long)r->cached);
-    if (r->noise > 0) snprintf(noise, sizeof noise, "; runs differ by %.2g %% of the loss", 100 * r->noise);
+    if (r->noise > 0)
+        snprintf(noise, sizeof noise, "; runs differ by %.2g %% of the loss, as last measured", 100 * r->noise);
     cli_row("runs", "%lld at %lld point%s%s, %s%s", (long long)r->runs, (long long)r->points, CLI_S(r->points), cached,
             cli_format_time(r->seconds, time), noise);
     print_failures(job);
@@ -204,8 +226,12 @@ void tune_print(const tune_request *request, const tune_job *job)
     print_accuracy(job, 1);
     print_runs(job);
     cli_findings_print("warning", &r->findings, CT_TOPIC_COUNT, 1, -1);
+    int same = 1;
+    for (int32_t i = 0; i < p->parameters; i++)
+        same &= p->parameter[i].tie >= 0 || r->value[i] == p->parameter[i].start;
     if (!job->no_files)
-        cli_row("written", "%s: your files with the learned numbers", job->best);
+        cli_row("written", same ? "%s: your files; the start values stay" : "%s: your files with the learned numbers",
+                job->best);
     else
         cli_row("written", "%s; no file has a parameter: the numbers go into your command", job->json);
 }
