@@ -277,6 +277,15 @@ def poses(change, code, values=None):
     return put
 
 
+def quaternion_order_everywhere(tables, size, draw):
+    """Truth and the sensor of poses are of one program, whose scalar is first: they agree with each other."""
+    add_poses(tables, draw)
+    for what in ("truth", "slam"):
+        for row in each(tables, what):
+            scalar_first(row, size)
+    return Expected("quaternion_order", "slam", mends=True)
+
+
 def scalar_first(row, size):
     row[4:8] = row[7:8] + row[4:7]
 
@@ -521,6 +530,7 @@ FAULTS = {
     "poses in other units": (poses(other_unit, "sensor_units", lambda size: {"factor": 1000. if size == 1 else 100.}), ()),
     "poses swapped": (poses(swapped, "sensor_axes"), ()),
     "pose quaternion in space": (poses(scalar_first, "quaternion_order"), ("nav3d",)),
+    "quaternion order everywhere": (quaternion_order_everywhere, ("nav3d",)),
     "pose camera in space": (poses(as_camera, "camera_axes"), ("nav3d",)),
     "poses in space in other units": (poses(other_unit, "sensor_units",
                                             lambda size: {"factor": 1000. if size == 1 else 100.}), ("nav3d",)),

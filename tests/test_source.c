@@ -409,6 +409,12 @@ static void test_dates_are_stamps(void)
 
 static void test_the_stamp_is_found_by_its_name(void)
 {
+    CHECK_OK(read_text("x,timestamp_ns\n7,1700000000123456789\n", NAMES("x"), NULL), err); /* with its unit behind */
+    CHECK(r.count == 1 && r.stamp[0] == 1700000000123456789);
+    CHECK_OK(read_text("x,time_ms,t\n7,5,6\n", NAMES("x"), NULL), err); /* a plain name first */
+    CHECK(r.count == 1 && r.stamp[0] == 6000000000);
+    CHECK_OK(read_text("x,time_us\n7,5\n", NAMES("x"), NULL), err);
+    CHECK(r.count == 1 && r.stamp[0] == 5000);
     static const char *const header[] = {"x,t",        "x,Time", "x,TIMESTAMP", "x,stamp",
                                          "x,Time [s]", "Time,t", "%x,stamp(s)"};
     for (int i = 0; i < 7; i++) {

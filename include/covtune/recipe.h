@@ -104,8 +104,8 @@ typedef struct {
     /* called now and then: bytes read so far and in all (0: unknown). Returns 1 to stop (CT_E_EMPTY, "stopped"). */
     int (*progress)(void *user, int64_t done, int64_t all);
     void *user;
-    /* called as soon as it is seen that a sequence will be very long (CT_FINDING_LONG_SEQUENCE), with the same user; may
-     * be NULL. The result has the finding, too. */
+    /* called as soon as it is seen that a sequence will be very long (CT_FINDING_LONG_SEQUENCE), with the same user.
+     * The result has the finding, too. May be NULL */
     void (*notice)(void *user, const ct_finding *finding);
 } ct_import_options;
 

@@ -23,6 +23,7 @@
 #define SAME       0.02
 #define SMALLEST   1e-6
 #define DEGREES    57.29577951308232
+#define LIST       64  /* corrections of one trial                                  */
 #define QUATERNION 1 /* bits of an alternative */
 #define CAMERA     2
 
@@ -193,7 +194,7 @@ typedef struct {
     const ct_recipe         *recipe;
     const ct_doctor_options *options;
     tallies                  now, trial, best;
-    ct_correction            list[2], taken[2]; /* of a trial; of the best one */
+    ct_correction            list[LIST], taken[LIST]; /* of a trial; of the best one */
     int32_t                  count, takens;
     double                   gain;
     ct__exam                 e; /* its findings and corrections */
@@ -201,6 +202,7 @@ typedef struct {
 
 static void put(search *s, const char *sensor, ct_correction_kind kind, double value)
 {
+    if (s->count == LIST) return;
     ct_correction *c = &s->list[s->count++];
     *c = (ct_correction){.kind = kind, .count = 1, .value = {value}};
     snprintf(c->sensor, sizeof c->sensor, "%.63s", sensor);
@@ -265,30 +267,63 @@ static ct_status take_best(search *s, ct_err *err)
     return CT_OK;
 }
 
-/* The order of quaternions and camera axes of the truth (model NULL) or of a sensor. */
-static ct_status try_pose(search *s, const char *name, const char *model, const ct__list role[], ct__axes axes,
-                          ct_err *err)
+/* What may be read otherwise: the order of quaternions, the axes of poses in space. */
+static int bits_of(const ct__list role[], ct__axes axes)
 {
     const int quaternion = role[CT__ROLE_QUATERNION].count > 0;
     const int space = role[CT__ROLE_POSITION].count == 3 || role[CT__ROLE_MATRIX].count > 0;
     const int camera = space && axes == CT__AXES_BODY && (quaternion || role[CT__ROLE_MATRIX].count > 0);
-    int       bits = 0, better, first = 1;
+    return (quaternion ? QUATERNION : 0) | (camera ? CAMERA : 0);
+}
+
+static void put_bits(search *s, const char *name, int bits)
+{
+    int first = 1;
     for (int32_t i = 0; i < s->recipe->corrections; i++) {
         const ct_correction *c = &s->recipe->correction[i];
         if (!strcmp(c->sensor, name) && c->kind == CT_CORRECT_QUATERNION && c->value[0] > 0) first = 0;
     }
-    if (!(quaternion || camera) || !is_gross(&s->now, model)) return CT_OK;
+    if (bits & QUATERNION) put(s, name, CT_CORRECT_QUATERNION, first);
+    if (bits & CAMERA) put(s, name, CT_CORRECT_CAMERA, 1);
+}
+
+static const char *model_of(const ct__recipe_sensor *sensor)
+{
+    return sensor->noise.model ? sensor->noise.model : sensor->name;
+}
+
+/* The order of quaternions and camera axes of the truth (model NULL) or of a sensor. Of the truth also together with
+ * all sensors of poses: files of one program have one convention, and the truth changed alone would not agree with
+ * them. */
+static ct_status try_pose(search *s, const char *name, const char *model, const ct__list role[], ct__axes axes,
+                          ct_err *err)
+{
+    const ct_recipe *recipe = s->recipe;
+    const int        all = bits_of(role, axes);
+    int              bits = 0, together = 0, better;
+    if (!all || !is_gross(&s->now, model)) return CT_OK;
     s->gain = 0;
-    for (int b = 1; b <= (QUATERNION | CAMERA); b++) {
-        if (((b & QUATERNION) && !quaternion) || ((b & CAMERA) && !camera)) continue;
-        s->count = 0;
-        if (b & QUATERNION) put(s, name, CT_CORRECT_QUATERNION, first);
-        if (b & CAMERA) put(s, name, CT_CORRECT_CAMERA, 1);
-        CT_TRY(try_list(s, &better, err));
-        if (better) bits = b;
-    }
+    for (int with = 0; with <= !model; with++)
+        for (int b = 1; b <= (QUATERNION | CAMERA); b++) {
+            int others = 0;
+            if (b & ~all) continue;
+            s->count = 0;
+            put_bits(s, name, b);
+            for (int32_t i = 0; with && i < recipe->sensors; i++) {
+                const int mine = b & bits_of(recipe->sensor[i].role, recipe->sensor[i].axes);
+                put_bits(s, recipe->sensor[i].name, mine);
+                others |= mine;
+            }
+            if (with && !others) continue;
+            CT_TRY(try_list(s, &better, err));
+            if (better) bits = b, together = with;
+        }
     if (!bits) return CT_OK;
     CT_TRY(report(&s->e, model ? model : "truth", bits, &s->now, &s->best, NULL, err));
+    for (int32_t i = 0; together && i < recipe->sensors; i++) {
+        const int mine = bits & bits_of(recipe->sensor[i].role, recipe->sensor[i].axes);
+        CT_TRY(report(&s->e, model_of(&recipe->sensor[i]), mine, &s->now, &s->best, NULL, err));
+    }
     return take_best(s, err);
 }
 
@@ -324,7 +359,7 @@ static ct_status search_all(search *s, ct_err *err)
     if (recipe->truth.given) CT_TRY(try_pose(s, "truth", NULL, recipe->truth.role, recipe->truth.axes, err));
     for (int32_t i = 0; i < recipe->sensors; i++) {
         const ct__recipe_sensor *sensor = &recipe->sensor[i];
-        const char              *model = sensor->noise.model ? sensor->noise.model : sensor->name;
+        const char              *model = model_of(sensor);
         CT_TRY(try_pose(s, sensor->name, model, sensor->role, sensor->axes, err));
         CT_TRY(try_heading(s, sensor, model, err));
     }

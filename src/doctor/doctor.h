@@ -347,6 +347,8 @@ ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code 
                      ct_err *err);
 ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t recording, ct_correction_kind kind, int count,
                                 const double *value, double error, ct_err *err);
+/* 0: no recipe has numbers as large. A fit of what has another gross fault may give them; there is no correction. */
+int ct__can_correct(int count, const double *value);
 /* Without finding i and its evidence. */
 void ct__remove_finding(ct_diagnosis *d, int32_t i);
 /* Evidence of the last finding. Copies; thins evenly to at most 1000 points. */

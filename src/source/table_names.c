@@ -85,6 +85,20 @@ static int stamp_digits(const ct__cell *unit)
     return -1;
 }
 
+/* "timestamp_ns": a known name and a unit behind it. Rank after all names that stand alone; -1: none. */
+static int suffixed_rank(const ct__cell *name, ct__cell *unit)
+{
+    int64_t n = name->length;
+    while (n > 0 && name->text[n - 1] != '_') n--;
+    if (n < 2 || n == name->length) return -1;
+    const ct__cell base = {.text = name->text, .length = n - 1};
+    const ct__cell rest = {.text = name->text + n, .length = name->length - n};
+    const int rank = stamp_rank(&base);
+    if (rank < 0 || stamp_digits(&rest) < 0) return -1;
+    *unit = rest;
+    return 4 + rank;
+}
+
 /* ---- laying out ---- */
 
 /* Puts text and its 0 at to + *used, if `to` is there. What is no UTF-8 is taken as Latin-1. */
@@ -141,11 +155,13 @@ static size_t lay_out(ct__table *t, const char *const given[], ct__words header,
         ct__cell name, unit;
         take_unit(written, &name, &unit);
         if (given) name = (ct__cell){.text = given[k], .length = (int64_t)strlen(given[k])};
-        const int rank = stamp_rank(&name);
+        ct__cell stamp_unit = unit;
+        int rank = stamp_rank(&name);
+        if (rank < 0 && unit.length == 0) rank = suffixed_rank(&name, &stamp_unit);
         if (rank >= 0 && (best < 0 || rank < best)) {
             best = rank;
             t->stamp = k;
-            t->stamp_digits = stamp_digits(&unit);
+            t->stamp_digits = stamp_digits(&stamp_unit);
         }
         ct_source_field *field = to ? &t->field[k] : &(ct_source_field){0};
         field->name = put(to, &used, name.text, name.length);

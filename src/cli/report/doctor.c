@@ -46,6 +46,37 @@ cli_exit report_examine(const cli_io *io, const report_request *request, report_
     return CLI_INTERRUPTED;
 }
 
+static const char *caption_of_truth(ct_finding_code code)
+{
+    switch (code) {
+    case CT_FINDING_TRUTH_GAPS: return "States without truth, over all sequences. The line is the longest gap.";
+    case CT_FINDING_TRUTH_JUMPS:
+        return "By how much steps of the truth differ from those of odometry, in the first sequence that has a jump. "
+               "Jumps are above the line.";
+    case CT_FINDING_TRUTH_TURNED:
+        return "The beginning of a sequence. Points: the truth. Line: odometry from the first pose of the truth. They "
+               "have one shape, and differ by a turn.";
+    case CT_FINDING_TRUTH_COPIES_SENSOR:
+        return "Measurements of a sensor scatter about the line. Here the truth has what the sensor measures, or its "
+               "errors: neighbouring steps with opposite ones.";
+    case CT_FINDING_QUATERNION_ORDER:
+    case CT_FINDING_CAMERA_AXES: return "The line is the error of rotations when they are read as proposed.";
+    case CT_FINDING_STAMPS_REPEATED: return "Points on the line are records that are there twice.";
+    case CT_FINDING_MEASUREMENTS_REPEATED:
+        return "Changes from one measurement to the next. A working sensor scatters about the line; repeated values "
+               "have no change.";
+    case CT_FINDING_TWO_POPULATIONS:
+        return "Sizes of errors in order, of the two kinds of measurements. The slope of the line is the ratio of "
+               "their sigmas.";
+    case CT_FINDING_SENSOR_WITHOUT_INFLUENCE:
+        return "By how much the sigmas of poses grow without this sensor. Below the line nothing changes.";
+    case CT_FINDING_STATES_UNDETERMINED:
+        return "Poses that measurements do not determine, over all sequences. The line is the first of these "
+               "sequences.";
+    default: return NULL;
+    }
+}
+
 /* What a picture shows; NULL: its labels say it. */
 static const char *caption(ct_finding_code code)
 {
@@ -81,31 +112,7 @@ static const char *caption(ct_finding_code code)
     case CT_FINDING_ERRORS_AUTOCORRELATED:
         return "Errors last until their correlation is below the line, 1/e. What is not above chance is 0.";
     case CT_FINDING_NOISE_DEPENDS: return "Lengths of errors. The line is the fitted length.";
-    case CT_FINDING_TRUTH_GAPS: return "States without truth, over all sequences. The line is the longest gap.";
-    case CT_FINDING_TRUTH_JUMPS:
-        return "By how much steps of the truth differ from those of odometry, in the first sequence that has a jump. "
-               "Jumps are above the line.";
-    case CT_FINDING_TRUTH_TURNED:
-        return "The beginning of a sequence. Points: the truth. Line: odometry from the first pose of the truth. They "
-               "have one shape, and differ by a turn.";
-    case CT_FINDING_TRUTH_COPIES_SENSOR:
-        return "Measurements of a sensor scatter about the line. Here the truth has what the sensor measures, or its "
-               "errors: neighbouring steps with opposite ones.";
-    case CT_FINDING_QUATERNION_ORDER:
-    case CT_FINDING_CAMERA_AXES: return "The line is the error of rotations when they are read as proposed.";
-    case CT_FINDING_STAMPS_REPEATED: return "Points on the line are records that are there twice.";
-    case CT_FINDING_MEASUREMENTS_REPEATED:
-        return "Changes from one measurement to the next. A working sensor scatters about the line; repeated values "
-               "have no change.";
-    case CT_FINDING_TWO_POPULATIONS:
-        return "Sizes of errors in order, of the two kinds of measurements. The slope of the line is the ratio of "
-               "their sigmas.";
-    case CT_FINDING_SENSOR_WITHOUT_INFLUENCE:
-        return "By how much the sigmas of poses grow without this sensor. Below the line nothing changes.";
-    case CT_FINDING_STATES_UNDETERMINED:
-        return "Poses that measurements do not determine, over all sequences. The line is the first of these "
-               "sequences.";
-    default: return NULL;
+    default: return caption_of_truth(code);
     }
 }
 
