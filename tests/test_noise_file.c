@@ -280,7 +280,7 @@ static const struct {
     {"{\"format\": \n  oops}", "hand.json:2:"},
     {"", "hand.json:1:0: not JSON"},
     {"[]", "format: expected \"covtune-noise\", found nothing"},
-    {"{\"format\": \"covtune-noise\", \"version\": 3, \"groups\": {}}", "version: this covtune reads 1 and 2, found 3"},
+    {"{\"format\": \"covtune-noise\", \"version\": 4, \"groups\": {}}", "version: this covtune reads 1 to 3, found 4"},
     {"{\"format\": \"covtune-noise\", \"version\": 1}", "groups: expected an object, found nothing"},
     {FILE_OF("\"new\": {\"variance\": [1]}, \"odom\": {\"variance\": [1, \"x\"]}"),
      "groups.odom.variance[1]: expected a positive number, found \"x\""},

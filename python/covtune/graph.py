@@ -151,10 +151,10 @@ class Graph(Handle):
     >>> _ = noise.add("prior", sigma=[0.1, 0.1, 0.1]), noise.add("odom", sigma=[0.1, 0.1, 0.02])
     >>> poses = graph.add_variables("SE2", [[0, 0, 0], [1, 0, 0]])
     >>> _ = graph.add_prior(poses[:1], [[0, 0, 0]], noise="prior", table=noise)
-    >>> _ = graph.add_between(poses[:-1], poses[1:], [[1.1, 0, 0.02]], noise="odom", table=noise)
+    >>> _ = graph.add_between(poses[:-1], poses[1:], [[1.1, 0.05, 0.02]], noise="odom", table=noise)
     >>> result = graph.solve(noise)
     >>> graph.values(poses)[1].round(3)
-    array([1.1 , 0.  , 0.02])
+    array([1.1 , 0.05, 0.02])
     """
 
     _free = "ct_graph_free"

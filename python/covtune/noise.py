@@ -325,6 +325,8 @@ class Noise(Handle):
 
     def covariance_at(self, name: str | int, features: Mapping[str, float] | None = None) -> np.ndarray:
         """The covariance of a model for a measurement with these features: {"hdop": 1.4}. Constant models need none."""
+        if features is not None and not isinstance(features, Mapping):
+            raise ArgumentError(f"features are a dict of numbers by name, found {type(features).__name__}")
         given = dict(features or {})
         with reading(self):
             names = self.features(name)

@@ -49,10 +49,15 @@ static ct_status count_point(const nlopt_run *r)
     return ct__outer_checkpoint(r->objective->outer, r->objective->err);
 }
 
-/* If inner solves fail, NLopt receives LARGE and a zero gradient. */
+/* If inner solves fail, NLopt receives LARGE and a zero gradient. So it does after an interrupt: crs asks for all of its
+ * first points before it looks whether it was stopped. */
 static double objective(unsigned n, const double *p, double *gradient, void *user)
 {
     nlopt_run *r = user;
+    if (ct__objective_cancelled(r->objective)) {
+        for (unsigned i = 0; gradient && i < n; i++) gradient[i] = 0;
+        return LARGE;
+    }
     memcpy(r->at.p, p, n * sizeof *p);
     if (r->status == CT_OK) r->status = ct__objective_evaluate(r->objective, &r->at);
     if (r->status == CT_OK && !r->at.failed) r->status = count_point(r);
