@@ -49,8 +49,8 @@ static ct_status count_point(const nlopt_run *r)
     return ct__outer_checkpoint(r->objective->outer, r->objective->err);
 }
 
-/* If inner solves fail, NLopt receives LARGE and a zero gradient. So it does after an interrupt: crs asks for all of its
- * first points before it looks whether it was stopped. */
+/* If inner solves fail, NLopt receives LARGE and a zero gradient. So it does after an interrupt: crs asks for all of
+ * its first points before it looks whether it was stopped. */
 static double objective(unsigned n, const double *p, double *gradient, void *user)
 {
     nlopt_run *r = user;
