@@ -142,6 +142,7 @@ typedef struct {
     int64_t            tests;
     double             alpha; /* of one test */
     double             frame_moved; /* the common frame of all sensors, in its standard errors; 0: there is none */
+    int                frames_apart; /* 1: frames are those of single sensors, as in an earlier import */
     const struct ct__forced *forced; /* faults that are fitted in any case */
     int32_t            forceds;
     const struct ct__forced *excluded; /* faults that are not looked for */

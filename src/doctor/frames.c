@@ -364,8 +364,11 @@ ct_status ct__correct_frames(ct__exam *e, ct_err *err)
 {
     frames    t = {0};
     ct_status status = gather(e, &t, err);
-    if (status == CT_OK && t.count)
-        status = combine(&t) && is_common(&t) ? correct_truth(e, &t, err) : correct_sensors(e, err);
+    if (status == CT_OK && t.count) {
+        /* once a sensor is corrected, all agree: that is no frame of the truth */
+        e->frames_apart |= !combine(&t) || !is_common(&t);
+        status = e->frames_apart ? correct_sensors(e, err) : correct_truth(e, &t, err);
+    }
     free(t.item);
     free(t.sensor);
     return status;

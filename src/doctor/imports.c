@@ -20,6 +20,7 @@ typedef struct {
     ct_recipe         *recipe;   /* with corrections; NULL at first */
     ct__forced        *forced;
     int32_t            forceds;
+    int                frames_apart; /* frames are those of single sensors */
     int64_t            capacity;
     ct__exact_list     exact; /* sensors whose noise is not in what they measure */
     ct__forced        *excluded; /* faults that others explain */
@@ -370,11 +371,13 @@ static ct_status examine_round(rounds *r, ct_diagnosis **now, ct_err *err)
                   .options = r->options,
                   .forced = r->forced,
                   .forceds = r->forceds,
+                  .frames_apart = r->frames_apart,
                   .excluded = r->excluded,
                   .excludeds = r->excludeds,
                   .settled = r->settled ? &r->exact : NULL};
     ct_status status = ct__examine(&e, err);
     if (status == CT_OK) status = remember(r, &e, err);
+    r->frames_apart = e.frames_apart;
     ct__exact_add(&r->exact, &e);
     ct__exam_free(&e);
     *now = e.out;
@@ -532,6 +535,7 @@ static ct_status run(rounds *r, ct_diagnosis **all, ct_err *err)
         ct_diagnosis_free(*all);
         *all = NULL;
         r->forceds = 0;
+        r->frames_apart = 0;
         r->settled = 0;
         status = settle(r, all, &now, &imports, err);
         again = 0;
