@@ -9,7 +9,8 @@
  * has the covariance (sum Lambda_i)^-1. A direction that a sensor does not determine, as the turn about its only
  * beacon, has no information in it. If sensors agree, which the sum of (d_i - d)' Lambda_i (d_i - d) tests, the frame
  * is that of the truth. A sensor that does not show a frame by itself, and fits without one clearly better than with
- * the common one, is against it: frames are then those of the sensors.
+ * the common one, is against it: frames are then those of the sensors, in later imports as well. There all sensors
+ * agree, because one was corrected, and what is left of its frame is not the truth's.
  *
  * A coordinate that is near zero stays in the estimate: leaving it out moves the others, and costs more than its error
  * wherever it is not zero. */

@@ -19,7 +19,7 @@
 
 #define CAUTION 0.02 /* of the level, where many small samples are tested together                  */
 #define ALIKE   0.3  /* least intraclass correlation of parts of recordings                         */
-#define ALONE   0.4
+#define ALONE   0.4  /* of a fault that is none in the mean, for which nothing else speaks            */
 
 void ct__by_recording_free(ct__by_recording *b)
 {
