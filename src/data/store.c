@@ -310,7 +310,8 @@ ct_status ct__store_new(int64_t limit, ct__store **out, ct_err *err)
     *out = NULL;
     if (limit <= CT__STORE_PROGRAM)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "a limit of %.3g MB of memory is too little: the program alone takes %lld MB",
+                       "a limit of %.3g MB of memory is too little: the program alone takes %lld MB; give ten times "
+                       "that, or more",
                        (double)limit / 1048576, (long long)(CT__STORE_PROGRAM >> 20));
     ct__store *s = ct__zalloc(1, sizeof *s);
     if (!s) return ct__no_memory(err, "stores", 1);
