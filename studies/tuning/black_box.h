@@ -22,7 +22,7 @@ typedef struct {
     int32_t            m, logs;
     ct_tune_parameter *parameter;
     ct_tune_log       *log;
-    char             (*name)[16];
+    char             (*name)[24];
     ct_tune_problem    problem;
     int32_t           *model, *row;  /* of each parameter                                                         */
     ct_noise          *noise;
