@@ -1,14 +1,17 @@
 /* infer.c: the estimate of a sequence, and the starts that it is made from. Every command, fold and report estimates
  * here.
  *
- * A batch solve from measurements is followed by others only if its result is doubtful (tension.c), because a second
- * solve costs as much as the first. The starts are then composed odometry and, if the best estimate so far has the
- * tension of diverged runs, the incremental estimate. The lowest error wins. */
+ * A batch solve from measurements is followed by others only if its result is doubtful, because a second solve costs as
+ * much as the first. It is doubtful by the tension of its residuals (tension.c), or if composed odometry starts at
+ * less than half its error. Initial values do not know sigmas: a position that hardly counts may have bent the path, and
+ * residuals beside sigmas that are too large show no tension. The starts are then composed odometry and, if the best
+ * estimate so far has the tension of diverged runs, the incremental estimate. The lowest error wins. */
 #include "evaluate/evaluate.h"
 
 #include <math.h>
 
 #define DOUBTFUL 6    /* tension: three times that of normal residuals         */
+#define CLOSER   0.5  /* of the error at the first start: another start this good is worth a solve */
 #define SAME     1e-3 /* starts whose errors differ by a smaller share are one */
 
 static void as_solve(const ct_replay_result *replay, ct_solve_result *out)
@@ -86,9 +89,9 @@ static ct_status try_others(search *s, ct_err *err)
     const ct_graph *g = s->seq->graph;
     int             level;
     CT_TRY(doubt(s, &level, err));
-    if (!level) return CT_OK;
     CT_TRY(ct_start_values(s->seq, CT_START_ODOMETRY, s->y, err));
     const double error = ct_graph_error(g, s->noise, s->y);
+    if (!level && !(error < CLOSER * s->initial)) return CT_OK;
     if (!(fabs(error - s->initial) > SAME * s->initial)) return CT_OK; /* there is one start only */
     CT_TRY(try_start(s, CT_START_ODOMETRY, err));
     if (s->out->solve.stop == CT_STOP_CANCELLED) return CT_OK;

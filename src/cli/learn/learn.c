@@ -250,7 +250,7 @@ typedef struct {
     double               done;
     /* the last finite loss of this phase; NaN: none yet */
     double               loss;
-    char                 text[128];
+    char                 text[192];
 } watcher;
 
 /* Within an evaluation, which may take long. */
