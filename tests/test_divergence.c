@@ -104,14 +104,14 @@ static void test_means_are_without_diverged_estimates_and_say_so(void)
     for (int i = 0; i < N; i++) {
         each[i] = (ct_evaluation){.solve = {.stop = CT_STOP_ERROR}, .loss = 1};
         each[i].accuracy = (ct_accuracy){10, 0.1, 0.01, 0.14};
-        each[i].consistency = (ct_consistency){100, 100, 300, 300};
+        each[i].consistency = (ct_consistency){100, 100, 300, 300, NAN};
         snprintf(name[i], sizeof name[i], "run%d", i);
         seq[i].name = name[i];
         list[i] = &seq[i];
     }
     each[3].loss = 1e6;
     each[3].accuracy.translation = 50;
-    each[3].consistency = (ct_consistency){2e4, 100, 3e13, 300};
+    each[3].consistency = (ct_consistency){2e4, 100, 3e13, 300, NAN};
     CHECK_OK(ct__compare_divergence(N, each, &err), err);
     CHECK(each[3].diverged == CT_DIVERGED_CHI_SQUARED && !strcmp(ct_diverged_name(each[3].diverged), "chi_squared"));
     CHECK(ct_evaluation_has_estimate(&each[3]) && !ct_evaluation_counts(&each[3]) && ct_evaluation_failed(&each[3]));

@@ -253,6 +253,10 @@ static void measure_truth(sample *s)
         ct_kind_retract(kind, zero, d, s->z);
     } else if (is(s, "heading")) {
         measure_heading(s);
+    } else if (is(s, "height")) {
+        double p[3];
+        ct_se3_act(se3(s->value[0]), s->z + 1, p, NULL, NULL);
+        s->z[0] = p[2];
     } else if (is(s, "position")) {
         if (in_space(s)) ct_se3_act(se3(s->value[0]), s->z + 3, s->z, NULL, NULL);
         else ct_se2_act(se2(s->value[0]), s->z + 2, s->z, NULL, NULL);
@@ -509,6 +513,8 @@ static const struct {
      {370, 260, 357.5, 260}},
     {"stereo_se3_point", {370, 260, 357.5, 260, 100, 80, 320, 240, 0.5, 4, -2, -1, 0, 0, 0, -0.5, 0.5, -0.5, 0.5}, {ID},
      {0, 0, 0, 0}},
+    /* pitched down by a quarter turn: 2 m ahead are 2 m below */
+    {"height_se3", {0.5, 2, 0, 7}, {4, 5, 3, 0, Q, 0, Q}, {0.5}},
     {"heading_se2", {3, 0.5}, {7, 8, -3}, {2 * PI - 5.5}},
     {"heading_se3", {0.5, 0, 0, Q, Q}, {1, 2, 3, 0, 0, Q, Q}, {PI - 0.5}},
     /* pitched up by 60 degrees, then turned by a quarter: the pitch does not count */

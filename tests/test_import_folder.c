@@ -247,6 +247,78 @@ static void test_latitude_and_longitude_are_in_the_tangent_frame(void)
     }
 }
 
+/* A receiver that gives the truth: position on the earth, heading clockwise from north. The origin is that of the
+ * sensor. */
+static void test_the_truth_has_latitude_and_longitude(void)
+{
+    static const double FIX[3][4] = {
+        {48.1, 11.5, 520, 0.3}, {48.10001, 11.50001, 520, 0.2}, {48.10002, 11.50003, 521, 2}};
+    const double        first[3] = {48.09, 11.49, 500};
+    import_robot("truth-geodetic", START);
+    FILE *file = table_open("rtk.csv", "t,lat,lon,h,heading");
+    for (int i = 0; i < 3; i++) put_row(file, START + i * 300000000LL, 4, FIX[i]);
+    fclose(file);
+    file = table_open("gps.csv", "t,lat,lon,h");
+    put_row(file, START, 3, first);
+    fclose(file);
+    ct_err      err;
+    ct_dataset *d = import_text(
+        "format: covtune-recipe\nversion: 1\nsources:\n  odometry: {files: odometry.csv, time: t in ns}\n"
+        "  gps: {files: gps.csv, time: t in ns}\n  rtk: {files: rtk.csv, time: t in ns}\n"
+        "states: {type: SE2, at: truth}\nsensors:\n"
+        "  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]}\n"
+        "  gps: {type: geodetic, source: gps, geodetic: [lat, lon, h]}\n"
+        "truth: {source: rtk, geodetic: [lat, lon, h], yaw: heading, axes: ned, gap: 1}\n",
+        NULL, &err);
+    if (!d && err.status == CT_E_UNSUPPORTED) SKIP(err.text);
+    if (!d) CT_TEST_SAY("%s\n", err.text);
+    if (!d) return;
+    const ct_sequence *seq = d->train[0];
+    CHECK(states_of(seq) == 3);
+    for (int32_t v = 0; v < states_of(seq); v++) {
+        const double *x = seq->truth + ct_graph_offset(seq->graph, v);
+        double        p[3];
+        closed_form(first, FIX[v], p);
+        CHECK_NEAR(x[0], p[0], 1e-6);
+        CHECK_NEAR(x[1], p[1], 1e-6);
+        CHECK_NEAR(atan2(x[3], x[2]), 3.14159265358979323846 / 2 - FIX[v][3], 1e-12);
+    }
+    ct_dataset_free(d);
+}
+
+/* ---- start values ---- */
+
+/* Sigmas that the recipe does not have are nobody's choice, in the dataset and in its folder. */
+static void test_default_sigmas_are_arbitrary(void)
+{
+    for (int given = 0; given < 2; given++) {
+        char        text[1024];
+        ct_err      err = {0};
+        ct_recipe  *recipe = NULL;
+        ct_dataset *d = NULL;
+        import_robot("arbitrary", START);
+        snprintf(text, sizeof text,
+                 "format: covtune-recipe\nversion: 1\nsources:\n  odometry: {files: odometry.csv, time: t in ns}\n"
+                 "  mocap: {files: truth.csv, time: t in ns}\nstates: {type: SE2, every: 0.3}\nsensors:\n"
+                 "  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]%s}\n"
+                 "  gps: {type: position, source: mocap, position: [x, y], noise: {sigma: 1}}\n"
+                 "truth: {source: mocap, position: [x, y], yaw: yaw}\n",
+                 given ? ", noise: {sigma: 0.1}" : "");
+        CHECK_OK(ct_recipe_parse(text, "test.yaml", import_folder, &recipe, &err), err);
+        CHECK_OK(ct_recipe_import(recipe, NULL, import_path("arbitrary-out"), NULL, &err), err);
+        CHECK_OK(ct_dataset_read(import_path("arbitrary-out"), CT_DATASET_ALL, &d, &err), err);
+        if (!d) return;
+        CHECK(ct_dataset_start_given(d) == given);
+        for (int32_t m = 0; m < ct_noise_count(d->noise); m++) {
+            const ct_dataset_group g = ct_dataset_group_of(d, m);
+            const char            *name = ct_noise_get(d->noise, m)->name;
+            CHECK(g.arbitrary == (!strcmp(name, "odom") && !given) && g.learn == (strcmp(name, "first_pose") != 0));
+        }
+        ct_dataset_free(d);
+        ct_recipe_free(recipe);
+    }
+}
+
 /* ---- graphs ---- */
 
 static void test_graphs_get_their_truth_from_a_table(void)
@@ -315,6 +387,8 @@ int main(void)
     RUN(test_a_kill_leaves_a_complete_dataset);
     RUN(test_memory_does_not_grow_with_the_file);
     RUN(test_latitude_and_longitude_are_in_the_tangent_frame);
+    RUN(test_the_truth_has_latitude_and_longitude);
+    RUN(test_default_sigmas_are_arbitrary);
     RUN(test_graphs_get_their_truth_from_a_table);
     RUN(test_loops_of_graphs_have_a_model_of_their_own);
     return ct_test_end();

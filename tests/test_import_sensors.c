@@ -153,13 +153,14 @@ static void test_sights_between_states_fit_the_truth(void)
 
 static void test_positions_poses_and_headings_between_states_fit_the_truth(void)
 {
-    static const char *const FIELDS[4][3] = {
+    static const char *const FIELDS[5][3] = {
         {"position", "position: [x, y]", "position: [x, y, z]"},
         {"pose", "position: [x, y], yaw: yaw", "position: [x, y, z], quaternion: [qx, qy, qz, qw]"},
         {"heading", "yaw: yaw", NULL},
-        {"heading", "quaternion: [qx, qy, qz, qw]", "quaternion: [qx, qy, qz, qw]"}};
+        {"heading", "quaternion: [qx, qy, qz, qw]", "quaternion: [qx, qy, qz, qw]"},
+        {"height", NULL, "height: z"}};
     for (int space = 0; space < 2; space++)
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             const ct_kind kind = space ? CT_SE3 : CT_SE2;
             const ct_se3 mount = sensor_mount(kind);
             char sensor[1024];
@@ -167,13 +168,25 @@ static void test_positions_poses_and_headings_between_states_fit_the_truth(void)
             if (!FIELDS[i][1 + space]) continue;
             begin("absolute", kind, mount);
             snprintf(sensor, sizeof sensor, "{type: %s, source: absolute, %s, mount: %s}", FIELDS[i][0],
-                     FIELDS[i][1 + space], mount_text(kind, mount, i == 0));
+                     FIELDS[i][1 + space], mount_text(kind, mount, i == 0 || i == 4));
             MUST_IMPORT(d, recipe_of(kind, ABSOLUTE, sensor), NULL);
             const double worst = worst_residual(d, d->train[0], "it", &n);
             if (!(worst < TOL) || n != 59)
                 CT_TEST_SAY("%s in %s: %g, %d factors\n", FIELDS[i][0], ct_kind_name(kind), worst, n);
             ct_dataset_free(d);
         }
+}
+
+/* A barometer whose axis points down, 3 m too low. */
+static void test_heights_are_corrected(void)
+{
+    begin("depth", CT_SE3, IDENTITY);
+    char text[4096];
+    snprintf(text, sizeof text, "%scorrections: [{sensor: it, bias: -3}]\n",
+             recipe_of(CT_SE3, ABSOLUTE, "{type: height, source: absolute, axes: ned, height: 3 - z}"));
+    MUST_IMPORT(d, text, NULL);
+    CHECK(worst_residual(d, d->train[0], "it", NULL) < TOL);
+    ct_dataset_free(d);
 }
 
 /* Without the motion in between the same positions do not fit. */
@@ -197,6 +210,47 @@ static void test_a_tolerance_leaves_out_what_is_farther(void)
           result.count[1].records);
     ct_dataset_free(d);
     ct_import_result_free(&result);
+}
+
+/* Counters of two wheels, 0.4 m apart, in counts of 2 mm; a body without sideways motion. Counters begin again after
+ * 4 m. */
+static void test_counts_of_wheels_are_odometry(void)
+{
+    const ct_se3 mount = ct_se3_make((const double[]){-0.1, 0.05, 0}, ct_so3_exp((const double[]){0, 0, 0.2}));
+    for (int wrapped = 0; wrapped < 2; wrapped++) {
+        world  w = world_make(CT_SE2, START);
+        double left = 3.9, right = 0.1; /* so far */
+        double Ad[36], pose[6];
+        int    n = 0;
+        char   text[2048];
+        ct_se3_adjoint(mount, Ad);
+        import_begin("wheels");
+        FILE *file = table_open("odometry.csv", "t,left,right");
+        for (int i = 0; i <= WORLD_STEPS; i++) {
+            fprintf(file, "%lld,%.17g,%.17g\n", (long long)(w.start + i * WORLD_STEP_NS),
+                    500 * (wrapped ? fmod(left + 80, 4) : left), 500 * (wrapped ? fmod(right + 80, 4) : right));
+            if (i == WORLD_STEPS) break;
+            const double ahead = 0.6 * cos(0.04 * i), turn = 0.5 * sin(0.07 * i), axle[6] = {0, 0, turn, ahead, 0, 0};
+            left += 0.05 * (ahead - 0.2 * turn), right += 0.05 * (ahead + 0.2 * turn);
+            for (int r = 0; r < 6; r++) { /* the body's velocity from that of the axle */
+                w.twist[i][r] = 0;
+                for (int c = 0; c < 6; c++) w.twist[i][r] += Ad[6 * r + c] * axle[c];
+                pose[r] = 0.05 * w.twist[i][r];
+            }
+            w.pose[i + 1] = ct_se3_compose(w.pose[i], ct_se3_exp(pose), NULL, NULL);
+        }
+        fclose(file);
+        write_poses(&w, "truth.csv", IDENTITY, 0, GRID);
+        snprintf(text, sizeof text,
+                 "%sstates: {type: SE2, every: 0.3}\ntruth: {source: mocap, position: [x, y], yaw: yaw}\nsensors:\n"
+                 "  odom: {type: odometry, source: odometry, wheels: [left * 0.002, right * 2 in mm], track: 0.4%s, "
+                 "mount: %s}\n",
+                 HEAD, wrapped ? ", wrap: 4" : "", mount_text(CT_SE2, mount, 0));
+        MUST_IMPORT(d, text, NULL);
+        const double worst = worst_residual(d, d->train[0], "odom", &n);
+        if (!(worst < TOL) || n != 33) CT_TEST_SAY("wrapped %d: %g, %d factors\n", wrapped, worst, n);
+        ct_dataset_free(d);
+    }
 }
 
 /* Velocities as factors: the mean over a step of several records is no exact measurement of it, but nearly. At the
@@ -258,6 +312,8 @@ int main(void)
 {
     RUN(test_sights_between_states_fit_the_truth);
     RUN(test_positions_poses_and_headings_between_states_fit_the_truth);
+    RUN(test_heights_are_corrected);
+    RUN(test_counts_of_wheels_are_odometry);
     RUN(test_the_nearest_state_alone_does_not_fit);
     RUN(test_a_tolerance_leaves_out_what_is_farther);
     RUN(test_velocities_at_their_stamps_fit_the_truth);

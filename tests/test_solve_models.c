@@ -53,6 +53,7 @@ static void add_models(world *w, int space)
         tie_model(w, MEET[space][k], pose[k], pose[k + 3]);
         tie_model(w, MEET[space][k], pose[k + 4], pose[k]);
         tie_model(w, space ? &ct_heading_se3 : &ct_heading_se2, pose[k + 2], -1);
+        if (space) tie_model(w, &ct_height_se3, pose[k + 1], -1);
     }
     for (int k = 0; space && k < 4; k++) { /* points ahead of two poses in a row */
         double       p[3];

@@ -274,6 +274,48 @@ static void test_headings_turn_a_path(void)
     }
 }
 
+/* Odometry of a vehicle that has a Doppler log and a compass: it does not measure turns. Without the headings every
+ * pose has the first one's yaw. The first pose is known, or not. */
+static void test_a_path_follows_headings_where_odometry_has_no_turns(void)
+{
+    for (int space = 0; space < 2; space++)
+        for (int anchored = 0; anchored < 2; anchored++) {
+            const ct_factor_ops *ops = space ? &ct_heading_se3 : &ct_heading_se2;
+            const double         none[4] = {space ? 0 : 1, 0, 0, 1};
+            world                w = world_new(5);
+            for (int32_t k = 0; k < POSES; k++) {
+                double x[7], a[7], d[CT_DIM_MAX], z[7];
+                robot_pose(space, 1, k, x);
+                robot_pose(space, 1, k - 1, a);
+                add(&w, space ? CT_SE3 : CT_SE2, x);
+                const double yaw = 2.4 + 0.055 * k + (k % 10 == 7 ? 1 : 0.02 * ct_rng_normal(&w.rng));
+                const double h[6] = {cos(yaw), sin(yaw), none[0], none[1], none[2], none[3]};
+                CHECK_OK(ct_graph_add_factor(w.graph, ops, &k, h, NULL, model(&w, "heading", 1, 0.02), &w.err), w.err);
+                if (k == 0 && anchored)
+                    CHECK_OK(ct_graph_add_prior(w.graph, k, x, model(&w, "first", space ? 6 : 3, 0.01), &w.err), w.err);
+                if (k == 0 && !anchored)
+                    CHECK_OK(ct_graph_add_position(w.graph, k, x, model(&w, "place", space ? 3 : 2, 0.01), &w.err),
+                             w.err);
+                if (k == 0) continue;
+                const ct_kind kind = space ? CT_SE3 : CT_SE2;
+                ct_kind_local(kind, a, x, d);
+                d[2] = 0; /* the turn about z, in either kind */
+                ct_kind_identity(kind, z);
+                ct_kind_retract(kind, z, d, z);
+                CHECK_OK(ct_graph_add_between(w.graph, k - 1, k, z, model(&w, "odom", space ? 6 : 3, 0.1), &w.err),
+                         w.err);
+            }
+            finish(&w);
+            CHECK_OK(ct_sequence_initialise(w.seq, 1, w.x, &w.err), w.err);
+            const double error = off(&w, w.x, 0, POSES);
+            if (!(error < 1.5))
+                CT_TEST_SAY("space %d, anchored %d: the start is off by %g m\n", space, anchored, error);
+            CHECK_OK(ct_sequence_initialise(w.seq, 0, w.x, &w.err), w.err);
+            CHECK(off(&w, w.x, 0, POSES) > 5);
+            world_free(&w);
+        }
+}
+
 /* ---- Cameras ------------------------------------------------------------------------------------ */
 
 #define FOCAL    400.0
@@ -362,6 +404,7 @@ int main(void)
     RUN(test_a_second_robot_starts_where_the_first_measures_it);
     RUN(test_without_an_anchor_the_first_robot_is_the_reference);
     RUN(test_headings_turn_a_path);
+    RUN(test_a_path_follows_headings_where_odometry_has_no_turns);
     RUN(test_unknown_points_start_where_cameras_see_them);
     RUN(test_known_points_in_images_place_a_body);
     return ct_test_end();

@@ -161,7 +161,7 @@ static void test_linear_parameters_and_active_bounds(void)
 static void sensor_problem(ct_tune_parameter p[SENSORS])
 {
     for (int k = 0; k < SENSORS; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "v%d", k);
         p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 10 : 0.1));
     }

@@ -134,6 +134,8 @@ const char *ct_sequence_recording(const ct_sequence *seq, char *buf, size_t size
  *     than a tenth of the poses has a prior: stretches of the composed path are moved rigidly to fit what is seen from
  *     them, by least absolute deviations, so that gross outliers do not move them. Of several fits (mirrored ones to
  *     ranges) the sequence is taken that fits and continues best.
+ * Where headings are measured they turn paths that begin anywhere, and paths whose yaws are far from most of them:
+ * odometry without turns.
  * A body that nothing but other bodies measures (ranges and bearings between poses) is moved rigidly to where those
  * say, with or without `absolute`.
  * Unknown points start from their first sightings: where they are seen, by trilateration or by triangulation.
@@ -241,6 +243,7 @@ typedef struct {
     ct_bias *bias;                                           /* as for ct_dataset_add_bias, by malloc; or NULL   */
     double   bias_sigma[CT_BIAS_ROWS_MAX];                   /* of the bias; 0 or NaN: not given                 */
     char    *model;                                          /* form of a function (conditional.h); or NULL      */
+    int      arbitrary; /* 1: its start values are a program's defaults, nobody's choice (ct_dataset_start_given)  */
 } ct_dataset_group;
 
 /* Owns everything, by malloc. One sequence may be in both lists. */
@@ -364,6 +367,9 @@ ct_status ct_dataset_theta(const ct_dataset *dataset, const ct_theta_options *op
  * "first_pose" (the prior that readers and simulators add) and no group names it, else learned; its own kind; bounds
  * CT_BOUND_WIDE_LOWER and _UPPER; units of 1. `name` is that of the group (borrowed), or NULL. */
 ct_dataset_group ct_dataset_group_of(const ct_dataset *dataset, int32_t model);
+/* 1: somebody chose the start values of all models that are learned, for ct_learn_options.given; 0: some are defaults of
+ * an import. */
+int ct_dataset_start_given(const ct_dataset *dataset);
 
 /* Give the factors of "group", "group#1", "group#2", ... one model "group". Its covariance is the mean over those
  * factors. For files that write a matrix on every edge, where one is to be learned. The numbered models stay in the

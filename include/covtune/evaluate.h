@@ -324,6 +324,8 @@ typedef struct {
     int64_t degrees;      /* rows of all factors - unknowns                 */
     double  nees;         /* sum of the above; NaN: not asked for, or no P  */
     int64_t nees_degrees; /* coordinates of all e                           */
+    double  nees_deviation; /* standard deviation of nees if the models are right, by draws of the whole estimate, whose
+                               errors are correlated; NaN: not asked for */
 } ct_consistency;
 
 /* Estimates in a far minimum. X(constant, name, what it means) */
@@ -401,7 +403,7 @@ typedef int (*ct_evaluate_fn)(void *user, int32_t done, int32_t count);
 typedef struct {
     ct_inference   inference;
     ct_loss        loss;
-    int            nees;         /* compute marginal covariances and NEES                         */
+    int            nees;         /* 1: compute marginal covariances and NEES; 2: nees_deviation, too */
     int            conditioning; /* compute condition numbers: some 20 factorisations a sequence  */
     int            innovations;  /* predict held-out measurements: a solve and ten factorisations */
     uint64_t       seed;         /* of the choice of these                                        */

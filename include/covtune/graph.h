@@ -78,6 +78,7 @@ typedef struct {
  *   prior_K       x               z: K                         Log(z^-1 x)            K any kind
  *   between_K     a, b            z: K                         Log(z^-1 a^-1 b)       K any kind
  *   position_P    pose            z: world point, lever arm    t + R l - z            world frame
+ *   height_se3    pose            z: height, lever arm         z of t + R l, less z   world frame
  *   range_*       pose, point     z: range, sensor position    |p - (t + R s)| - z
  *   bearing_*     pose, point     z: direction, sensor pose    angle(s) from z to the direction of p
  *   range_bearing_*               z: range, direction, sensor pose     both, range first
@@ -132,7 +133,7 @@ typedef struct {
     X(range_bearing_se2_se2) X(range_bearing_se3_se3)                                              \
     X(point_se2_r2) X(point_se2_point) X(point_se3_r3) X(point_se3_point)                          \
     X(pixel_se3_r3) X(pixel_se3_point) X(stereo_se3_r3) X(stereo_se3_point)                        \
-    X(heading_se2) X(heading_se3)                                                                  \
+    X(heading_se2) X(heading_se3) X(height_se3)                                                    \
     X(velocity_se2) X(velocity_se3)                                                                \
     X(tactile_yaw) X(tactile_se2) X(push_se2) X(contact_se2)                                       \
     X(bias_start_r1) X(bias_start_r2) X(bias_start_r3)                                             \

@@ -410,6 +410,9 @@ int         ct_reference_find(const char *name); /* -1: there is none */
 #define CT_CHOICE_LIST(X)                                                                                              \
     X(CT_CHOICE_CHOSEN, "chosen", "chosen")                                                                            \
     X(CT_CHOICE_NOT_BETTER, "not_better", "not better by more than a standard error")                                  \
+    X(CT_CHOICE_FEW, "few", "learned from the loss of fewer than three recordings")                                   \
+    X(CT_CHOICE_SMALL, "small", "better by less than 2 %, which chance makes, too")                                    \
+    X(CT_CHOICE_OTHER, "other", "no better than start values and reference both")                                      \
     X(CT_CHOICE_WORSE, "worse", "worse by more than a standard error")                                                 \
     X(CT_CHOICE_TRANSLATION, "translation", "positions are worse")                                                     \
     X(CT_CHOICE_ROTATION, "rotation", "rotations are worse")                                                           \

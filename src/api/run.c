@@ -118,6 +118,7 @@ static ct_status learn(ct_run *run, ct_dataset *d, const ct_run_options *options
     free(pooled);
     CT_TRY(ct_dataset_theta(d, &options->theta, &run->theta, err));
     CT_TRY(ct_learn_time_constants(d->trains, d->train, d->noise, run->theta, &outer_options, NULL, err));
+    learn_options.given = ct_dataset_start_given(d);
     CT_TRY(ct_noise_copy(d->noise, &run->start, err));
     CT_TRY(ct_noise_copy(d->noise, &run->noise, err));
     if (d->path && !(run->dataset = ct__strdup(d->path))) return ct__no_memory(err, "names", 1);

@@ -329,7 +329,7 @@ typedef struct {
 typedef struct {
     char    *name;
     int      kind;  /* ct_noise_kind + 1 */
-    int      learn; /* 1: true, 2: false */
+    int      learn, arbitrary; /* 1: true, 2: false */
     double  *variance, *covariance, *bounds, *lower, *upper, *unit;
     unsigned variances, covariances, bounds_count, lowers, uppers, units;
     struct ct__yaml_bias *bias; /* or NULL */

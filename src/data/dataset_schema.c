@@ -53,6 +53,7 @@ static const cyaml_schema_field_t GROUP_FIELDS[] = {
     LIST("unit", ct__yaml_group, unit, units, &NUMBER, 1, CT_NOISE_DIM_MAX),
     CYAML_FIELD_STRING_PTR("model", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_group, model, 1, 1000),
     CYAML_FIELD_MAPPING_PTR("bias", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, ct__yaml_group, bias, BIAS_FIELDS),
+    CYAML_FIELD_ENUM("arbitrary", CYAML_FLAG_STRICT | CYAML_FLAG_OPTIONAL, ct__yaml_group, arbitrary, BOOLS, 2),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t GROUP = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ct__yaml_group, GROUP_FIELDS)};

@@ -17,7 +17,7 @@ ct_dataset_group ct_dataset_group_of(const ct_dataset *dataset, int32_t model)
     if (!m) return (ct_dataset_group){.kind = -1};
     const ct_dataset_group *group = ct__dataset_find_group(dataset, m->name);
     ct_dataset_group        out = {.learn = strcmp(m->name, FIRST_POSE) != 0, .kind = (int)m->kind};
-    if (group) out.name = group->name, out.learn = group->learn;
+    if (group) out.name = group->name, out.learn = group->learn, out.arbitrary = group->arbitrary;
     if (group && group->kind >= 0) out.kind = group->kind;
     for (int i = 0; i < CT_NOISE_DIM_MAX; i++) {
         out.lower[i] = group && !isnan(group->lower[i]) ? group->lower[i] : CT_BOUND_WIDE_LOWER;
@@ -25,6 +25,15 @@ ct_dataset_group ct_dataset_group_of(const ct_dataset *dataset, int32_t model)
         out.unit[i] = group && !isnan(group->unit[i]) && group->unit[i] != 0 ? group->unit[i] : 1;
     }
     return out;
+}
+
+int ct_dataset_start_given(const ct_dataset *dataset)
+{
+    for (int32_t i = 0; i < ct_noise_count(dataset->noise); i++) {
+        const ct_dataset_group g = ct_dataset_group_of(dataset, i);
+        if (g.learn && g.arbitrary) return 0;
+    }
+    return 1;
 }
 
 /* How one model is learned. */

@@ -206,7 +206,10 @@ static void spread(unsigned n, const double *from, double to[CT_NOISE_DIM_MAX])
 ct_status ct__yaml_take_group(const ct__yaml_group *from, const char *path, ct_dataset_group *to, ct_err *err)
 {
     const int bounds = from->bounds_count != 0;
-    *to = (ct_dataset_group){.name = ct__strdup(from->name), .learn = from->learn != 2, .kind = from->kind - 1};
+    *to = (ct_dataset_group){.name = ct__strdup(from->name),
+                             .learn = from->learn != 2,
+                             .kind = from->kind - 1,
+                             .arbitrary = from->arbitrary == 1};
     spread(bounds ? 1 : from->lowers, bounds ? from->bounds : from->lower, to->lower);
     spread(bounds ? 1 : from->uppers, bounds ? from->bounds + 1 : from->upper, to->upper);
     spread(from->units, from->unit, to->unit);
@@ -362,6 +365,7 @@ static ct_status put_group(FILE *out, const ct_noise_model *only, const ct_datas
         CT_TRY(put_word(out, g->model, err));
         putc('\n', out);
     }
+    if (g->arbitrary) fputs("    arbitrary: true\n", out);
     fprintf(out, "    learn: %s\n", g->learn ? "true" : "false");
     return CT_OK;
 }

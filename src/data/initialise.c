@@ -348,11 +348,11 @@ static ct_status align(walk *w, int joins, int32_t *unplaced, ct_err *err)
     return status;
 }
 
-/* run_walk, with yaws of trees that begin anywhere from headings if those are used. */
+/* run_walk; headings, if those are used, then turn trees that begin anywhere, and such whose yaws are far from them. */
 static ct_status compose(walk *w, int absolute, ct_err *err)
 {
     ct_status status = run_walk(w, NULL, err);
-    if (status != CT_OK || !absolute || !w->begun_poses) return status;
+    if (status != CT_OK || !absolute) return status;
     uint8_t *begun = ct__zalloc(w->graph->variables, 1);
     if (!begun) return ct__no_memory(err, "variables", w->graph->variables);
     for (int32_t v = 0; v < w->graph->variables; v++) begun[v] = w->how[v] == BEGUN;

@@ -10,30 +10,35 @@
  * rotates them into the world.
  */
 #include "evaluate/consistency.h"
+#include "solve/solve.h"
 
 #include <math.h>
 
 ct_consistency ct__fit(const ct_graph *graph, double error)
 {
-    ct_consistency fit = {.chi_squared = isfinite(error) ? 2 * error : NAN, .nees = NAN};
+    ct_consistency fit = {.chi_squared = isfinite(error) ? 2 * error : NAN, .nees = NAN, .nees_deviation = NAN};
     for (int32_t f = 0; f < graph->factors; f++) fit.degrees += graph->factor[f].ops->rows;
     for (int32_t v = 0; v < graph->variables; v++)
         if (!graph->fixed[v]) fit.degrees -= ct_kind_dim((ct_kind)graph->kind[v]);
     return fit;
 }
 
-/* S = D P D' + Q on the rows that D has; returns how many, with e of those rows first. q: variance of each row. */
-static int pick(int dim, const double *D, const double *P, const double *q, double *e, double *S)
+/* The rows that D has; returns how many. */
+static int rows_of(int dim, const double *D, int row[CT_DIM_MAX])
 {
-    double DP[CT_DIM_MAX * CT_DIM_MAX] = {0};
-    int    row[CT_DIM_MAX], n = 0;
+    int n = 0;
     for (int i = 0; i < dim; i++) {
         int any = 0;
         for (int j = 0; j < dim; j++) any |= D[i * dim + j] != 0;
-        if (!any) continue;
-        e[n] = e[i];
-        row[n++] = i;
+        if (any) row[n++] = i;
     }
+    return n;
+}
+
+/* S = D P D' + Q on these rows. q: variance of each. */
+static void covariance_of(int dim, const double *D, const double *P, const double *q, int n, const int row[], double *S)
+{
+    double DP[CT_DIM_MAX * CT_DIM_MAX] = {0};
     for (int a = 0; a < n; a++)
         for (int k = 0; k < dim; k++)
             for (int j = 0; j < dim; j++) DP[a * dim + j] += D[row[a] * dim + k] * P[k * dim + j];
@@ -42,20 +47,25 @@ static int pick(int dim, const double *D, const double *P, const double *q, doub
             S[a * n + b] = a == b ? q[row[a]] : 0;
             for (int j = 0; j < dim; j++) S[a * n + b] += DP[a * dim + j] * D[row[b] * dim + j];
         }
-    return n;
 }
 
-/* e' S^-1 e = |y|^2, L y = e, by Cholesky's S = L L' in place. NaN if S is not positive definite. */
-static double mahalanobis(int n, double *S, double *e)
+/* Cholesky's S = L L' in place; NaN if S is not positive definite. */
+static void factor(int n, double *S)
 {
-    double sum = 0;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             for (int k = 0; k < j; k++) S[i * n + j] -= S[i * n + k] * S[j * n + k];
             S[i * n + j] = j < i ? S[i * n + j] / S[j * n + j] : sqrt(S[i * n + i]);
         }
-        for (int k = 0; k < i; k++) e[i] -= S[i * n + k] * e[k];
-        e[i] /= S[i * n + i];
+}
+
+/* e' S^-1 e = |y|^2, L y = e, in place. */
+static double mahalanobis(int n, const double *L, double *e)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) e[i] -= L[i * n + k] * e[k];
+        e[i] /= L[i * n + i];
         sum += e[i] * e[i];
     }
     return isfinite(sum) ? sum : NAN;
@@ -94,15 +104,68 @@ static void weigh(const ct_sequence *seq, const double *x, int32_t count, const 
     for (int32_t k = 0; k < count; k++) {
         const int dim = ct_kind_dim((ct_kind)seq->graph->kind[var[k]]);
         double    e[CT_DIM_MAX], q[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX], S[CT_DIM_MAX * CT_DIM_MAX];
+        int       row[CT_DIM_MAX];
         truth_variance(seq, (ct_kind)seq->graph->kind[var[k]], q);
         ct_loss_variable(&local, seq, var[k], x + seq->graph->offset[var[k]], e, D);
-        degrees[var[k]] = pick(dim, D, P[k], q, e, S);
-        nees[var[k]] = mahalanobis(degrees[var[k]], S, e);
+        const int n = degrees[var[k]] = rows_of(dim, D, row);
+        covariance_of(dim, D, P[k], q, n, row, S);
+        factor(n, S);
+        for (int i = 0; i < n; i++) e[i] = e[row[i]];
+        nees[var[k]] = mahalanobis(n, S, e);
     }
 }
 
-ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
-                       int *degrees, ct_err *err)
+/* ---- Scatter ------------------------------------------------------------------------------------ */
+
+#define DRAWS 16 /* a standard deviation is then known to a sixth */
+
+/* Adds NEES of variable v to the sum of each draw; X: draws of the solver's unknowns. */
+static void weigh_draws(const ct_sequence *seq, const double *x, int32_t v, const double *P, const double *X,
+                        ct_rng *rng, double sum[DRAWS])
+{
+    const ct_loss local = ct_loss_defaults();
+    const int     dim = ct_kind_dim((ct_kind)seq->graph->kind[v]);
+    double        e[CT_DIM_MAX], q[CT_DIM_MAX], D[CT_DIM_MAX * CT_DIM_MAX], S[CT_DIM_MAX * CT_DIM_MAX];
+    int           row[CT_DIM_MAX];
+    truth_variance(seq, (ct_kind)seq->graph->kind[v], q);
+    ct_loss_variable(&local, seq, v, x + seq->graph->offset[v], e, D);
+    const int n = rows_of(dim, D, row);
+    covariance_of(dim, D, P, q, n, row, S);
+    factor(n, S);
+    for (int c = 0; c < DRAWS; c++) {
+        for (int i = 0; i < n; i++) {
+            e[i] = q[row[i]] > 0 ? sqrt(q[row[i]]) * ct_rng_normal(rng) : 0;
+            for (int j = 0; j < dim; j++) e[i] += D[row[i] * dim + j] * X[j * DRAWS + c];
+        }
+        sum[c] += mahalanobis(n, S, e);
+    }
+}
+
+/* Standard deviation of the sum of NEES if the models are right. Errors of neighbouring poses are correlated: a smooth
+ * path has few that are independent. Draws of all unknowns together, d ~ N(0, P), have these correlations. The solver
+ * has the factor of the estimate. Draws are the same at every call. */
+static ct_status scatter(const ct_sequence *seq, ct_solver *solver, const double *x, int32_t count, const int32_t *var,
+                         double *const *P, double *deviation, ct_err *err)
+{
+    const int64_t scalars = solver->scalars;
+    ct_rng        rng = ct_rng_seed(1);
+    double        sum[DRAWS] = {0}, mean = 0, square = 0;
+    double       *X = ct__zalloc(scalars * DRAWS, sizeof *X);
+    if (!X) return ct__no_memory(err, "draws", scalars * DRAWS);
+    for (int64_t i = 0; i < scalars * DRAWS; i++) X[i] = ct_rng_normal(&rng);
+    const ct_status status = ct_sparse_draw(solver->system, X, DRAWS, err);
+    for (int32_t k = 0; status == CT_OK && k < count; k++)
+        weigh_draws(seq, x, var[k], P[k], X + (int64_t)ct_solver_column(solver, var[k]) * DRAWS, &rng, sum);
+    free(X);
+    for (int c = 0; c < DRAWS; c++) mean += sum[c] / DRAWS;
+    for (int c = 0; c < DRAWS; c++) square += (sum[c] - mean) * (sum[c] - mean);
+    *deviation = sqrt(square / (DRAWS - 1));
+    return status;
+}
+
+/* deviation: NULL, or that of the sum. */
+static ct_status each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
+                      int *degrees, double *deviation, ct_err *err)
 {
     int64_t       doubles;
     const int32_t count = list_known(seq, NULL, &doubles);
@@ -127,18 +190,25 @@ ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver 
         status = ct_solver_marginals(solver, count, var, P, err);
     }
     if (status == CT_OK) weigh(seq, x, count, var, P, nees, degrees);
+    if (status == CT_OK && deviation) status = scatter(seq, solver, x, count, var, P, deviation, err);
     free(var);
     free(P);
     free(block);
     return status;
 }
 
-ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
-                   int *degrees, ct_consistency *out, ct_err *err)
+ct_status ct_nees_each(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
+                       int *degrees, ct_err *err)
+{
+    return each(seq, noise, solver, x, nees, degrees, NULL, err);
+}
+
+ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, int deviation,
+                   double *nees, int *degrees, ct_consistency *out, ct_err *err)
 {
     ct_err          why = {0};
-    const ct_status status = ct_nees_each(seq, noise, solver, x, nees, degrees, &why);
-    double          sum = 0;
+    double          sum = 0, wide = NAN;
+    const ct_status status = each(seq, noise, solver, x, nees, degrees, deviation ? &wide : NULL, &why);
     int64_t         coordinates = 0;
     for (int32_t v = 0; status == CT_OK && v < seq->graph->variables; v++) {
         if (!degrees[v]) continue;
@@ -148,6 +218,7 @@ ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *sol
     if (coordinates) {
         out->nees = sum;
         out->nees_degrees = coordinates;
+        out->nees_deviation = wide;
     }
     return status == CT_E_MEMORY ? ct_fail(err, status, "%s", why.text) : CT_OK;
 }

@@ -8,8 +8,8 @@
 ct_consistency ct__fit(const ct_graph *graph, double error);
 
 /* ct_nees_each into nees and degrees (ct_graph_variables each), and their sums into *out. The sums stay as they are if
- * the system is singular, or no truth is known. Fails without memory alone. */
-ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, double *nees,
-                   int *degrees, ct_consistency *out, ct_err *err);
+ * the system is singular, or no truth is known. deviation: 1: nees_deviation, too. Fails without memory alone. */
+ct_status ct__nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x, int deviation,
+                   double *nees, int *degrees, ct_consistency *out, ct_err *err);
 
 #endif

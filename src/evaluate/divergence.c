@@ -74,7 +74,7 @@ static ct_status against_truth(const ct_sequence *seq, const ct_noise *noise, ct
         double   *nees = ct__zalloc(n, sizeof *nees);
         int      *degrees = ct__zalloc(n, sizeof *degrees);
         ct_status status = nees && degrees ? CT_OK : ct__no_memory(err, "variables", n);
-        if (status == CT_OK) status = ct__nees(seq, noise, solver, x, nees, degrees, &found, err);
+        if (status == CT_OK) status = ct__nees(seq, noise, solver, x, 0, nees, degrees, &found, err);
         free(nees);
         free(degrees);
         CT_TRY(status);

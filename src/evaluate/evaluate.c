@@ -36,7 +36,7 @@ static ct_evaluation unknown(void)
 {
     return (ct_evaluation){.loss = NAN,
                            .accuracy = {0, NAN, NAN, NAN},
-                           .consistency = {.chi_squared = NAN, .nees = NAN},
+                           .consistency = {.chi_squared = NAN, .nees = NAN, .nees_deviation = NAN},
                            .innovation = {.log_density = NAN},
                            .smoothness = {.translation = NAN, .rotation = NAN},
                            .condition = NAN,
@@ -56,13 +56,13 @@ typedef struct {
 
 /* Allocates the arrays of `in`; the caller frees them. A singular system has no covariances: nees stays NaN. */
 static ct_status compute_nees(const ct_sequence *seq, const ct_noise *noise, ct_solver *solver, const double *x,
-                              details *in, ct_consistency *out, ct_err *err)
+                              int deviation, details *in, ct_consistency *out, ct_err *err)
 {
     const int32_t n = ct_graph_variables(seq->graph);
     in->nees = ct__zalloc(n, sizeof *in->nees);
     in->degrees = ct__zalloc(n, sizeof *in->degrees);
     if (!in->nees || !in->degrees) return ct__no_memory(err, "variables", n);
-    return ct__nees(seq, noise, solver, x, in->nees, in->degrees, out, err);
+    return ct__nees(seq, noise, solver, x, deviation, in->nees, in->degrees, out, err);
 }
 
 /* Allocates the arrays of `in`. */
@@ -95,7 +95,7 @@ static ct_status evaluate(const ct_sequence *seq, const ct_noise *noise, ct_solv
     out->bodies = ct_accuracy_of_bodies(seq, x, out->body);
     out->consistency = ct__fit(seq->graph, out->solve.final_error);
     if (out->solve.stop == CT_STOP_CANCELLED) return CT_OK;
-    if (options->nees) CT_TRY(compute_nees(seq, noise, solver, x, in, &out->consistency, err));
+    if (options->nees) CT_TRY(compute_nees(seq, noise, solver, x, options->nees > 1, in, &out->consistency, err));
     if (!ct_evaluation_has_estimate(out)) return CT_OK;
     CT_TRY(ct__find_divergence(seq, noise, solver, x, out, err));
     out->smoothness = ct_smoothness_of(seq, x);

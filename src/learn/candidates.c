@@ -14,7 +14,9 @@
  * other of the two beats it. A minimum under a prior is fitted to the loss of a few sequences, and several are tried.
  * So it is chosen only if it beats both by the standard error of a t distribution, and by two percent or a gain in
  * translation or rotation, on three recordings or more. Of those that do, it is the one with the strongest prior that
- * the best of them does not beat. What the data cannot tell apart is thus left as the user had it.
+ * the best of them does not beat. What the data cannot tell apart is thus left as the user had it. Where estimates do
+ * not depend on the noise at all (odometry and nothing else), losses say nothing: the reference, which is made of
+ * residuals, is then the incumbent, so that covariances are right.
  *
  * The final answer is learned from all sequences, so it has no held-out loss. It is validated on the training
  * sequences, estimated as in deployment. If the reference or the start values beat it there, they replace it. */
@@ -27,6 +29,7 @@
 #define LEARNED_GAIN 0.02 /* the same of a minimum of the loss: chance makes gains of a percent */
 #define LEAST_LOSS 0.03 /* of errors: below it they are not worse             */
 #define HALF       0.69 /* log 2                                              */
+#define EQUAL      1e-5 /* of log losses: estimates are the same              */
 #define QUARTER    0.22 /* log 1.25                                           */
 
 int ct__start_is_better(const ct__learning *l)
@@ -73,11 +76,12 @@ static ct_choice duel(const ct__scores *s, int a, int b, int learned)
     const ct__paired d = ct__compare(s, a, b, CT_METRIC_LOSS);
     const double bar = d.units > 1 ? (learned ? ct__standard_errors(d.units) : 1) * d.error : 0;
     if (d.mean > bar && d.mean > LEAST_GAIN) return CT_CHOICE_WORSE;
-    if (learned && d.units < LEAST_UNITS) return CT_CHOICE_NOT_BETTER;
+    if (learned && d.units < LEAST_UNITS) return CT_CHOICE_FEW;
     const int halves = !learned && d.mean < LEAST_GAIN && d.best < -HALF && d.worst < QUARTER;
     const int visible = is_worse(s, b, a, CT_METRIC_TRANSLATION) || is_worse(s, b, a, CT_METRIC_ROTATION);
     const double gain = learned && !visible ? LEARNED_GAIN : LEAST_GAIN;
-    if (!(d.mean < -gain && d.mean < -bar) && !halves) return CT_CHOICE_NOT_BETTER;
+    if (!(d.mean < -gain && d.mean < -bar) && !halves)
+        return learned && d.mean < -bar && d.mean < -LEAST_GAIN ? CT_CHOICE_SMALL : CT_CHOICE_NOT_BETTER;
     if (ct__count_failed(s, a) > ct__count_failed(s, b)) return CT_CHOICE_FAILS;
     if (is_vetoed(s, a, b, CT_METRIC_TRANSLATION, -d.mean)) return CT_CHOICE_TRANSLATION;
     if (is_vetoed(s, a, b, CT_METRIC_ROTATION, -d.mean)) return CT_CHOICE_ROTATION;
@@ -86,16 +90,28 @@ static ct_choice duel(const ct__scores *s, int a, int b, int learned)
 
 static int beats(const ct__scores *s, int a, int b) { return duel(s, a, b, 0) == CT_CHOICE_CHOSEN; }
 
+/* 1: all candidates give the same estimates of all sequences. */
+static int are_equal(const ct__scores *s)
+{
+    for (int k = 1; k < s->candidates; k++) {
+        const ct__paired d = ct__compare(s, k, 0, CT_METRIC_LOSS);
+        if (!(fabs(d.best) < EQUAL && fabs(d.worst) < EQUAL)) return 0;
+        if (ct__count_failed(s, k) != ct__count_failed(s, 0)) return 0;
+    }
+    return 1;
+}
+
 int ct__choose_candidate(const ct__scores *s, int reference, int start, int given, ct_choice *verdict)
 {
-    const int incumbent = given ? start : reference, other = given ? reference : start;
+    const int kept = given && !are_equal(s);
+    const int incumbent = kept ? start : reference, other = kept ? reference : start;
     int best = -1, chosen = -1;
     verdict[other] = duel(s, other, incumbent, 0);
     verdict[incumbent] = duel(s, incumbent, other, 0);
     for (int k = 0; k < s->candidates; k++) {
         if (k == start || k == reference) continue;
         verdict[k] = duel(s, k, incumbent, 1);
-        if (verdict[k] == CT_CHOICE_CHOSEN) verdict[k] = duel(s, k, other, 1);
+        if (verdict[k] == CT_CHOICE_CHOSEN && duel(s, k, other, 1) != CT_CHOICE_CHOSEN) verdict[k] = CT_CHOICE_OTHER;
         if (verdict[k] != CT_CHOICE_CHOSEN) continue;
         verdict[k] = CT_CHOICE_WEAKER_PRIOR;
         if (best < 0 || ct__compare(s, k, best, CT_METRIC_LOSS).mean < 0) best = k;

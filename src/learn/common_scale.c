@@ -1,8 +1,12 @@
 /* common_scale.c: the common scale of all learned variances. Multiplying every variance by one factor changes no
  * estimate, so the tracking loss determines ratios alone. Consistency determines the factor: that of residuals
  * (scale_from_chi.c) or of errors (scale_from_nees.c). If the models are right both give the same. Chi-square, which
- * has far more independent terms, scatters less. So the factor of NEES is used unless NEES agrees with chi-square's: to
- * a quarter, and within the interval of 95 % of its mean over recordings.
+ * has far more independent terms, scatters less. So the factor of NEES is used unless NEES agrees with chi-square's:
+ *   - to a quarter, and within the interval of 95 % of its mean over recordings; or
+ *   - within the interval of 99 % of what right models give. Errors along a path are correlated: of one drive by odometry
+ *     NEES has two or three independent terms, whatever the number of poses. If it has the relative deviation v, it is
+ *     about a chi-square of 2 / v^2 degrees over their number, whose quantiles are (1 - a + z sqrt(a))^3, a = v^2 / 9
+ *     (Wilson and Hilferty).
  *
  * A factor is applied only if
  *   - NEES of held-out sequences is nearer to 1 with it than without; and
@@ -16,6 +20,7 @@
 #define RISE_MOST  0.02 /* of the mean log ratio of losses: 1 % of an error                                 */
 #define FREE_MOST  1e-3 /* change of losses below which estimates do not depend on the scale               */
 #define AGREE_MOST 1.25 /* NEES under chi-square's factor: within this it may agree with it                */
+#define CHANCE     2.58 /* standard deviations: 99 % of a normal distribution                              */
 #define WORSE      0.02 /* of |log NEES|: rounding of solves                                               */
 #define EXACT      0.01 /* of log NEES: where the iteration for NEES 1 stops                               */
 #define STEPS      4    /* of it, at most. One is enough where nothing is frozen and the truth has no sigma */
@@ -57,9 +62,19 @@ typedef struct {
     ct__nees_measure before, after;
 } scaling;
 
+/* Is NEES under chi-square's factor what right models may give? Odometry alone has no residuals, and no such factor:
+ * then under the values as they are, which are those of residuals at the truth. */
+static int is_chance(const ct_learn_result *r, const ct__nees_measure *nees)
+{
+    const double chi = isnan(nees->chi_squared) ? 1 : r->scale_chi;
+    const double a = nees->deviation * nees->deviation / 9, ratio = cbrt(nees->nees / chi);
+    return fabs(ratio - (1 - a)) < CHANCE * sqrt(a); /* not if it is NaN */
+}
+
 /* Does NEES agree with chi-square's factor? */
 static int agree(const ct_learn_result *r, const ct__nees_measure *nees)
 {
+    if (is_chance(r, nees)) return 1;
     const double off = fabs(log(nees->nees / r->scale_chi));
     return off < log(AGREE_MOST) && (isnan(nees->error) || off < ct__t_quantile(nees->groups) * nees->error);
 }
@@ -74,7 +89,7 @@ static void choose_factor(scaling *s)
     r->scale_wanted = r->scale_chi;
     s->l->scale_variance = s->l->degrees > 0 ? 2 / s->l->degrees : INFINITY;
     if (!nees || s->l->objective.options->scale_from != CT_SCALE_FROM_NEES) return;
-    if (isfinite(r->scale_chi) && agree(r, &s->before)) return;
+    if (agree(r, &s->before)) return;
     r->scale_from = CT_SCALE_FROM_NEES;
     r->scale_wanted = r->scale_nees;
     s->l->scale_variance = s->before.error * s->before.error; /* NaN: one sequence */

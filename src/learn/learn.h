@@ -504,11 +504,12 @@ typedef struct {
     double nees;        /* mean over sequences, per coordinate; NaN: no truth     */
     double error;       /* its relative standard error, over recordings; NaN: one */
     double crossed;     /* nees of each recording over that of the others, mean   */
+    double deviation;   /* of nees, relative, if the models are right; NaN: not asked for */
     double chi_squared; /* per degree                                             */
     int groups;         /* recordings; with one its sequences                     */
 } ct__nees_measure;
 
-/* diagnose: a finding if estimates diverged. */
+/* diagnose: a finding if estimates diverged; and deviation. */
 ct_status ct__measure_nees(ct__learning *l, double factor, int diagnose, double *loss, ct__nees_measure *out);
 
 /* common_scale.c: application of a factor to p, within the set or not, as the options say. Returns what was applied. */

@@ -148,8 +148,27 @@ static ct_status measure(int32_t n, const double *nees, int32_t *group, int32_t 
     return CT_OK;
 }
 
-/* Every sequence under the values of its fold times the factor. */
-static ct_status validate_scaled(ct__learning *l, double factor, ct_evaluation *out)
+/* Relative standard deviation of the mean over groups of means over their sequences, if the models are right. */
+static ct_status chance(int32_t n, const ct_evaluation *seen, const int32_t *group, double *out, ct_err *err)
+{
+    int32_t *members = ct__zalloc(n, sizeof *members), groups = 0;
+    double   sum = 0;
+    if (!members && n) return ct__no_memory(err, "sequences", n);
+    for (int32_t i = 0; i < n; i++)
+        if (!isnan(nees_of(&seen[i])) && !members[group[i]]++) groups++;
+    for (int32_t i = 0; i < n; i++) {
+        const ct_consistency *c = &seen[i].consistency;
+        if (isnan(nees_of(&seen[i]))) continue;
+        const double one = c->nees_deviation / (double)c->nees_degrees / members[group[i]] / groups;
+        sum += one * one;
+    }
+    *out = sqrt(sum);
+    free(members);
+    return CT_OK;
+}
+
+/* Every sequence under the values of its fold times the factor. nees: as ct_evaluate_options has it. */
+static ct_status validate_scaled(ct__learning *l, double factor, int nees, ct_evaluation *out)
 {
     ct__objective *e = &l->objective;
     ct_outer *o = e->outer;
@@ -161,7 +180,7 @@ static ct_status validate_scaled(ct__learning *l, double factor, ct_evaluation *
         const double *p = h->folds ? h->p + (int64_t)fold * o->m : l->start;
         for (int32_t i = 0; i < o->m; i++) q[i] = p[i] + (ct_theta_is_scale(o->theta, i) ? log(factor) : 0);
         status = ct_outer_validate(o, q, h->folds ? h->part + (int64_t)fold * o->count : NULL, &e->options->deployment,
-                                   1, out, e->err);
+                                   nees, out, e->err);
     }
     ct__scale_kernels(o, 1);
     free(q);
@@ -178,7 +197,7 @@ ct_status ct__measure_nees(ct__learning *l, double factor, int diagnose, double 
     ct_summary summary;
     ct_status status = seen && nees && group ? CT_OK : ct__no_memory(e->err, "sequences", n);
     if (status == CT_OK) status = ct__outer_groups(e->outer, group, &groups, e->err);
-    if (status == CT_OK) status = validate_scaled(l, factor, seen);
+    if (status == CT_OK) status = validate_scaled(l, factor, diagnose ? 2 : 1, seen);
     if (status == CT_OK) status = ct_summarise(n, seen, NULL, &summary, e->err);
     if (status == CT_OK && diagnose) status = ct__diagnose_divergence(l, seen);
     for (int32_t i = 0; status == CT_OK && i < n; i++) {
@@ -188,6 +207,7 @@ ct_status ct__measure_nees(ct__learning *l, double factor, int diagnose, double 
     if (status == CT_OK) {
         *out = (ct__nees_measure){.chi_squared = summary.chi_squared};
         status = measure(n, nees, group, groups, out, e->err);
+        if (status == CT_OK) status = chance(n, seen, group, &out->deviation, e->err);
     }
     free(seen);
     free(nees);

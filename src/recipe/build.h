@@ -160,6 +160,7 @@ typedef struct {
     ct_ns   first, last;      /* first and last stamp        */
     int64_t taken, seen;
     ct_se3  last_pose;        /* of the last record that was read */
+    double  last_wheel[2];    /* of the last record that was read: distances travelled */
     int     has_last_pose, in_gap;
     /* motion since the body's last state */
     ct_se3  moved;
@@ -203,7 +204,7 @@ ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *reco
 ct_se3 ct__relative_pose(const ct__import *imp, const ct__channel *c, ct_se3 raw); /* axes, corrections */
 /* Of poses and the truth: the body's pose in the world. */
 ct_se3 ct__sample_pose(const ct__import *imp, const ct__channel *c, const ct__sample *s);
-int ct__sample_raw_pose(const ct__channel *c, const ct_record *record, ct_se3 *pose);
+int ct__sample_raw_pose(ct__import *imp, const ct__channel *c, const ct_record *record, ct_se3 *pose);
 
 /* ---- channels: build_channel.c ---- */
 

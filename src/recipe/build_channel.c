@@ -116,8 +116,8 @@ static ct_status set_channel(ct__import *imp, ct__channel *c)
     }
     if (s && s->type == CT__SENSOR_ODOMETRY)
         c->motion = c->role[CT__ROLE_VELOCITY].count    ? CT__MOTION_VELOCITY
-                    : c->role[CT__ROLE_INCREMENT].count ? CT__MOTION_INCREMENT
-                                                        : CT__MOTION_POSE;
+                    : c->role[CT__ROLE_INCREMENT].count || c->role[CT__ROLE_WHEELS].count ? CT__MOTION_INCREMENT
+                                                                                          : CT__MOTION_POSE;
     if (s && s->type == CT__SENSOR_VELOCITY) c->motion = CT__MOTION_VELOCITY;
     c->steady = !s || c->motion != CT__MOTION_NONE;
     c->moved = ct_se3_identity();

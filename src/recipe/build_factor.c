@@ -169,7 +169,9 @@ static ct_status factor_of_state(ct__import *imp, const ct__pending *p, ct__open
             put(&n, 4, (const double[]){q.x, q.y, q.z, q.w});
         }
     } else {
-        put(&n, imp->kind == CT_SE2 ? 2 : 3, p->sample.value);
+        const int height = c->sensor->type == CT__SENSOR_HEIGHT;
+        if (height) what = "height";
+        put(&n, height ? 1 : imp->kind == CT_SE2 ? 2 : 3, p->sample.value);
         put_translation(imp->kind, &n, sensor);
     }
     CT_TRY(find_model(imp, c, what, "", &ops));
@@ -190,6 +192,7 @@ ct_status ct__factor_of_pending(ct__import *imp, const ct__pending *p)
     case CT__SENSOR_POSE:
     case CT__SENSOR_POSITION:
     case CT__SENSOR_GEODETIC:
+    case CT__SENSOR_HEIGHT:
     case CT__SENSOR_HEADING: return factor_of_state(imp, p, open, noise);
     default: return factor_of_target(imp, p, open, noise);
     }

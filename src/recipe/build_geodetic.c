@@ -54,7 +54,7 @@ void ct__geodetic_end(ct__import *imp)
 static ct_status make_projection(ct__import *imp)
 {
     return ct_fail(imp->err, CT_E_UNSUPPORTED,
-                   "%s: sensors of the type geodetic need the library PROJ, which this build of covtune lacks",
+                   "%s: geodetic positions need the library PROJ, which this build of covtune lacks",
                    imp->recipe->name);
 }
 
@@ -69,9 +69,18 @@ void ct__geodetic_end(ct__import *imp) { imp->geodetic = NULL; }
 
 /* ---- origin ---- */
 
-static ct_status first_position(ct__import *imp, const ct__recipe_sensor *s, int32_t f)
+/* Who has latitudes and longitudes: a sensor, or the truth. */
+typedef struct {
+    const char *name;
+    int line;
+    int32_t source;
+    const ct__list *list;
+    const ct__numbers *origin;
+} user;
+
+static ct_status first_position(ct__import *imp, const user *s, int32_t f)
 {
-    const ct__list *list = &s->role[CT__ROLE_GEODETIC];
+    const ct__list *list = s->list;
     ct_source *source = NULL;
     ct_record record;
     int32_t place[3];
@@ -92,25 +101,34 @@ static ct_status first_position(ct__import *imp, const ct__recipe_sensor *s, int
     return status;
 }
 
+/* Sensor number i, or the truth behind them. */
+static user user_at(const ct_recipe *recipe, int32_t i)
+{
+    const ct__recipe_truth *t = &recipe->truth;
+    if (i == recipe->sensors) return (user){"truth", t->line, t->source, &t->role[CT__ROLE_GEODETIC], &t->origin};
+    const ct__recipe_sensor *s = &recipe->sensor[i];
+    return (user){s->name, s->line, s->source, &s->role[CT__ROLE_GEODETIC], &s->origin};
+}
+
 ct_status ct__geodetic_begin(ct__import *imp)
 {
     const ct_recipe *recipe = imp->recipe;
-    const ct__recipe_sensor *first = NULL;
-    for (int32_t i = 0; i < recipe->sensors; i++) {
-        const ct__recipe_sensor *s = &recipe->sensor[i];
-        if (s->type != CT__SENSOR_GEODETIC) continue;
-        if (!first) first = s;
-        if (!imp->has_origin && s->origin.count >= 2) {
+    user first = {.list = NULL};
+    for (int32_t i = 0; i < recipe->sensors + (recipe->truth.given != 0); i++) {
+        const user u = user_at(recipe, i);
+        if (!u.list->count) continue;
+        if (!first.list) first = u;
+        if (!imp->has_origin && u.origin->count >= 2) {
             imp->has_origin = 1;
-            memcpy(imp->origin, s->origin.value, sizeof imp->origin);
-            if (s->origin.count == 2) imp->origin[2] = 0;
+            memcpy(imp->origin, u.origin->value, sizeof imp->origin);
+            if (u.origin->count == 2) imp->origin[2] = 0;
         }
     }
-    if (!first) return CT_OK;
-    for (int32_t f = 0; !imp->has_origin && f < imp->plan.source[first->source].files; f++)
-        CT_TRY(first_position(imp, first, f));
+    if (!first.list) return CT_OK;
+    for (int32_t f = 0; !imp->has_origin && f < imp->plan.source[first.source].files; f++)
+        CT_TRY(first_position(imp, &first, f));
     if (!imp->has_origin)
-        return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: sensor %s: no record has a latitude and a longitude", recipe->name,
-                       first->line, first->name);
+        return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: %s: no record has a latitude and a longitude", recipe->name,
+                       first.line, first.name);
     return make_projection(imp);
 }

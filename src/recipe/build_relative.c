@@ -60,7 +60,7 @@ static ct_status take_record(ct__import *imp, int32_t channel, const ct_record *
     if (c->sensor->every > 1 && c->seen++ % c->sensor->every) return CT_OK;
     *why = CT_DROP_MISSING;
     if (!take_end(c, record, CT__ROLE_FROM, &from) || !take_end(c, record, CT__ROLE_TO, &to)) return CT_OK;
-    const int bad = ct__sample_raw_pose(c, record, &raw);
+    const int bad = ct__sample_raw_pose(imp, c, record, &raw);
     if (bad >= 0) {
         *why = (ct_drop)bad;
         return CT_OK;

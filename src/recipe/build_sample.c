@@ -82,7 +82,24 @@ static int rotation(const ct__channel *c, const ct_record *record, ct_so3 *q)
     return -1;
 }
 
-int ct__sample_raw_pose(const ct__channel *c, const ct_record *record, ct_se3 *pose)
+/* East, north, up, m. */
+static int geodetic_position(ct__import *imp, const ct__channel *c, const ct_record *record, double p[3])
+{
+    double g[3] = {0, 0, imp->origin[2]};
+    TAKE(CT__ROLE_GEODETIC, c->role[CT__ROLE_GEODETIC].count, g);
+    return ct__geodetic_local(imp, g, p) ? -1 : CT_DROP_NOT_FINITE;
+}
+
+/* A position on the earth has the dataset's axes already: in those of the source, as the rotation is. */
+static int raw_geodetic(ct__import *imp, const ct__channel *c, const ct_record *record, double t[3])
+{
+    double p[3];
+    const int bad = geodetic_position(imp, c, record, p);
+    if (bad < 0) ct_so3_act(ct_so3_inverse(ct__world_axes(c->axes), NULL), p, t, NULL, NULL);
+    return bad;
+}
+
+int ct__sample_raw_pose(ct__import *imp, const ct__channel *c, const ct_record *record, ct_se3 *pose)
 {
     double m[12], t[3] = {0, 0, 0};
     ct_so3 q;
@@ -90,10 +107,15 @@ int ct__sample_raw_pose(const ct__channel *c, const ct_record *record, ct_se3 *p
         TAKE(CT__ROLE_MATRIX, 12, m);
         return matrix_pose(m, pose);
     }
-    TAKE(CT__ROLE_POSITION, c->role[CT__ROLE_POSITION].count, t);
-    const int bad = rotation(c, record, &q);
+    int bad = -1;
+    if (c->role[CT__ROLE_GEODETIC].count)
+        bad = raw_geodetic(imp, c, record, t);
+    else
+        TAKE(CT__ROLE_POSITION, c->role[CT__ROLE_POSITION].count, t);
+    if (bad < 0) bad = rotation(c, record, &q);
+    if (bad >= 0) return bad;
     *pose = ct_se3_make(t, q);
-    return bad;
+    return -1;
 }
 
 /* With the axes of the dataset, in the plane where states are. A mount in space is taken off before that. */
@@ -235,10 +257,28 @@ static int increment(const ct__import *imp, const ct__channel *c, const ct_recor
     return -1;
 }
 
-static int pose_difference(const ct__import *imp, ct__channel *c, const ct_record *record, ct__sample *s)
+/* Both wheels roll on arcs about one centre: turn (right - left) / track, ahead (left + right) / 2. A counter that
+ * began again has gone the shorter way. */
+static int wheel_difference(const ct__import *imp, ct__channel *c, const ct_record *record, ct__sample *s)
+{
+    const double wrap = c->sensor->wrap_m;
+    double now[2], d[2];
+    TAKE(CT__ROLE_WHEELS, 2, now);
+    for (int i = 0; i < 2; i++) {
+        d[i] = now[i] - c->last_wheel[i];
+        if (wrap > 0) d[i] -= wrap * round(d[i] / wrap);
+    }
+    double twist[6] = {0, 0, (d[1] - d[0]) / c->sensor->track_m, (d[0] + d[1]) / 2, 0, 0};
+    turn_twist(c, twist);
+    if (c->taken) step_velocity(imp, c, ct_se3_exp(twist), s);
+    memcpy(c->last_wheel, now, sizeof now);
+    return -1;
+}
+
+static int pose_difference(ct__import *imp, ct__channel *c, const ct_record *record, ct__sample *s)
 {
     ct_se3 raw;
-    const int bad = ct__sample_raw_pose(c, record, &raw);
+    const int bad = ct__sample_raw_pose(imp, c, record, &raw);
     if (bad >= 0) return bad;
     const ct_se3 pose = turn_axes(imp, c, raw);
     if (c->taken) step_velocity(imp, c, ct_se3_between(c->last_pose, pose, NULL, NULL), s);
@@ -253,9 +293,8 @@ static int positions(ct__import *imp, const ct__channel *c, const ct_record *rec
     const int n = imp->kind == CT_SE2 ? 2 : 3;
     double p[3] = {0, 0, 0}, q[3];
     if (c->sensor->type == CT__SENSOR_GEODETIC) {
-        double g[3] = {0, 0, imp->origin[2]};
-        TAKE(CT__ROLE_GEODETIC, c->role[CT__ROLE_GEODETIC].count, g);
-        if (!ct__geodetic_local(imp, g, p)) return CT_DROP_NOT_FINITE;
+        const int bad = geodetic_position(imp, c, record, p);
+        if (bad >= 0) return bad;
     } else {
         TAKE(CT__ROLE_POSITION, c->role[CT__ROLE_POSITION].count, q);
         if (c->role[CT__ROLE_POSITION].count == 2) q[2] = 0;
@@ -316,6 +355,16 @@ static int plain(const ct__import *imp, const ct__channel *c, const ct_record *r
     return -1;
 }
 
+/* z in the world: of a frame the shift and turn about z alone, as a height knows nothing else. */
+static int height(const ct__channel *c, const ct_record *record, ct__sample *s)
+{
+    TAKE(CT__ROLE_HEIGHT, 1, s->value);
+    if (c->axes == CT__AXES_NED) s->value[0] = -s->value[0];
+    ct__correct_rows(&c->corrected, 1, s->value);
+    if (c->has_frame) s->value[0] += c->frame.z;
+    return -1;
+}
+
 /* Yaw of the sensor's x axis, from any rotation. */
 static int heading(const ct__channel *c, const ct_record *record, ct__sample *s)
 {
@@ -332,12 +381,12 @@ static int heading(const ct__channel *c, const ct_record *record, ct__sample *s)
 }
 
 /* What decides whether the record is taken is done; the rest when a state needs it. */
-static int truth_of(const ct__channel *c, const ct_record *record, ct__sample *s)
+static int truth_of(ct__import *imp, const ct__channel *c, const ct_record *record, ct__sample *s)
 {
     s->late = 1;
-    if (c->role[CT__ROLE_MATRIX].count || c->role[CT__ROLE_QUATERNION].count ||
+    if (c->role[CT__ROLE_MATRIX].count || c->role[CT__ROLE_GEODETIC].count || c->role[CT__ROLE_QUATERNION].count ||
         c->role[CT__ROLE_ROTATION_VECTOR].count || c->role[CT__ROLE_EULER].count || !c->role[CT__ROLE_YAW].count)
-        return ct__sample_raw_pose(c, record, &s->pose);
+        return ct__sample_raw_pose(imp, c, record, &s->pose);
     s->late = 2;
     TAKE(CT__ROLE_POSITION, c->role[CT__ROLE_POSITION].count, s->value);
     TAKE(CT__ROLE_YAW, 1, s->value + 3);
@@ -354,20 +403,23 @@ static int measure(ct__import *imp, ct__channel *c, const ct_record *record, ct_
 {
     ct_se3 raw;
     int bad;
-    if (!c->sensor) return truth_of(c, record, s);
+    if (!c->sensor) return truth_of(imp, c, record, s);
     switch (c->sensor->type) {
     case CT__SENSOR_ODOMETRY:
         if (c->motion == CT__MOTION_VELOCITY) return velocity(imp, c, record, s);
-        if (c->motion == CT__MOTION_INCREMENT) return increment(imp, c, record, s);
+        if (c->motion == CT__MOTION_INCREMENT)
+            return c->role[CT__ROLE_WHEELS].count ? wheel_difference(imp, c, record, s)
+                                                  : increment(imp, c, record, s);
         return pose_difference(imp, c, record, s);
     case CT__SENSOR_VELOCITY: return velocity(imp, c, record, s);
     case CT__SENSOR_POSE:
-        bad = ct__sample_raw_pose(c, record, &raw);
+        bad = ct__sample_raw_pose(imp, c, record, &raw);
         if (bad < 0) s->pose = absolute_pose(imp, c, raw);
         return bad;
     case CT__SENSOR_POSITION:
     case CT__SENSOR_GEODETIC: return positions(imp, c, record, s);
     case CT__SENSOR_HEADING: return heading(c, record, s);
+    case CT__SENSOR_HEIGHT: return height(c, record, s);
     case CT__SENSOR_POINT: return plain(imp, c, record, CT__ROLE_POINT, s);
     case CT__SENSOR_PIXEL:
     case CT__SENSOR_STEREO: return plain(imp, c, record, CT__ROLE_PIXEL, s);

@@ -197,12 +197,22 @@ static ct_status add_bias(ct__import *imp, const ct__recipe_sensor *s, const cha
     return CT_OK;
 }
 
+/* 1: no sensor of the model has a sigma in the recipe. */
+static int is_arbitrary(const ct__import *imp, int32_t model)
+{
+    for (int32_t i = 0; i < imp->recipe->sensors; i++)
+        if (imp->model[i] == model && imp->recipe->sensor[i].noise.variance.count) return 0;
+    return 1;
+}
+
 ct_status ct__add_groups(ct__import *imp, ct_dataset *dataset)
 {
     for (int32_t i = 0; i < imp->recipe->sensors; i++) {
         const ct__recipe_sensor *s = &imp->recipe->sensor[i];
         const char *name = ct_noise_get(imp->noise, imp->model[i])->name;
-        if (!s->noise.learn) CT_TRY(add_group(dataset, name, imp->err));
+        const int arbitrary = s->noise.learn && is_arbitrary(imp, imp->model[i]);
+        if (!s->noise.learn || arbitrary) CT_TRY(add_group(dataset, name, imp->err));
+        if (arbitrary) find_group(dataset, name)->learn = find_group(dataset, name)->arbitrary = 1;
         CT_TRY(add_bias(imp, s, name, dataset));
     }
     for (int32_t m = 0; m < ct_noise_count(imp->noise); m++)

@@ -74,7 +74,9 @@ unsigned ct__truth_known(const ct__import *imp, const ct__channel *c)
 {
     const ct__list *known = &imp->recipe->truth.known;
     const int dim = ct_kind_dim(imp->kind), first = imp->kind == CT_SE2 ? 0 : 3; /* of the position */
-    const int n = c->role[CT__ROLE_MATRIX].count ? 3 : c->role[CT__ROLE_POSITION].count;
+    const int n = c->role[CT__ROLE_MATRIX].count     ? 3
+                  : c->role[CT__ROLE_GEODETIC].count ? c->role[CT__ROLE_GEODETIC].count
+                                                     : c->role[CT__ROLE_POSITION].count;
     unsigned bits = 0, wanted = 0;
     for (int i = 0; i < n && first + i < dim; i++) bits |= 1u << (first + i);
     if (imp->kind == CT_SE2) bits &= 3u;

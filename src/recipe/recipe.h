@@ -32,6 +32,8 @@ typedef struct {
     X(CT__ROLE_ANGULAR_VELOCITY, "angular_velocity", 3, 3)                                         \
     X(CT__ROLE_INCREMENT, "increment", 3, 7)                                                       \
     X(CT__ROLE_GEODETIC, "geodetic", 2, 3)                                                         \
+    X(CT__ROLE_HEIGHT, "height", 1, 1)                                                             \
+    X(CT__ROLE_WHEELS, "wheels", 2, 2)                                                             \
     X(CT__ROLE_RANGE, "range", 1, 1)                                                               \
     X(CT__ROLE_BEARING, "bearing", 1, 1)                                                           \
     X(CT__ROLE_ELEVATION, "elevation", 1, 1)                                                       \
@@ -59,6 +61,7 @@ typedef enum {
     X(CT__SENSOR_POSITION, "position")                                                             \
     X(CT__SENSOR_GEODETIC, "geodetic")                                                             \
     X(CT__SENSOR_HEADING, "heading")                                                               \
+    X(CT__SENSOR_HEIGHT, "height")                                                                 \
     X(CT__SENSOR_RANGE, "range")                                                                   \
     X(CT__SENSOR_BEARING, "bearing")                                                               \
     X(CT__SENSOR_RANGE_BEARING, "range_bearing")                                                   \
@@ -116,6 +119,7 @@ typedef struct {
     const char      *where, *body;
     ct__list         role[CT__ROLE_COUNT];
     ct__numbers      mount, target_mount, intrinsics, origin;
+    double           track_m, wrap_m; /* of wheels: distance between them; where their counters begin again; 0: none */
     ct__axes         axes;
     double           tolerance_s; /* NaN: default */
     ct__attach       attach;
@@ -147,7 +151,7 @@ typedef struct {
     ct__list    known;
     int         nearest;
     double      gap_s, delay_s, sigma[2]; /* sigma 0: not given */
-    ct__numbers mount, frame;
+    ct__numbers mount, frame, origin;
     ct__axes    axes;
 } ct__recipe_truth;
 

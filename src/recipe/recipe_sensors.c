@@ -9,6 +9,7 @@
 #define BIT(role) (1u << (role))
 #define ROTATION  (BIT(CT__ROLE_YAW) | BIT(CT__ROLE_QUATERNION) | BIT(CT__ROLE_ROTATION_VECTOR) | BIT(CT__ROLE_EULER))
 #define POSE      (BIT(CT__ROLE_POSITION) | ROTATION | BIT(CT__ROLE_MATRIX))
+#define MOTION    (BIT(CT__ROLE_INCREMENT) | BIT(CT__ROLE_WHEELS))
 #define RATES     (BIT(CT__ROLE_VELOCITY) | BIT(CT__ROLE_ANGULAR_VELOCITY))
 #define TARGET    (BIT(CT__ROLE_ID) | BIT(CT__ROLE_TO_BODY))
 #define ANGLES    (BIT(CT__ROLE_BEARING) | BIT(CT__ROLE_ELEVATION) | BIT(CT__ROLE_DIRECTION))
@@ -18,12 +19,13 @@ static const struct {
     unsigned roles;
     int rows[2];
 } TYPE[CT__SENSOR_COUNT] = {
-    [CT__SENSOR_ODOMETRY] = {POSE | RATES | BIT(CT__ROLE_INCREMENT), {3, 6}},
+    [CT__SENSOR_ODOMETRY] = {POSE | RATES | MOTION, {3, 6}},
     [CT__SENSOR_VELOCITY] = {RATES, {3, 6}},
-    [CT__SENSOR_POSE] = {POSE, {3, 6}},
+    [CT__SENSOR_POSE] = {POSE | BIT(CT__ROLE_GEODETIC), {3, 6}},
     [CT__SENSOR_POSITION] = {BIT(CT__ROLE_POSITION), {2, 3}},
     [CT__SENSOR_GEODETIC] = {BIT(CT__ROLE_GEODETIC), {2, 3}},
     [CT__SENSOR_HEADING] = {ROTATION, {1, 1}},
+    [CT__SENSOR_HEIGHT] = {BIT(CT__ROLE_HEIGHT), {0, 1}},
     [CT__SENSOR_RANGE] = {BIT(CT__ROLE_RANGE) | TARGET, {1, 1}},
     [CT__SENSOR_BEARING] = {ANGLES | TARGET, {1, 2}},
     [CT__SENSOR_RANGE_BEARING] = {BIT(CT__ROLE_RANGE) | ANGLES | TARGET, {2, 3}},
@@ -42,8 +44,9 @@ static const struct {
     (BIT(CT__SENSOR_RANGE) | BIT(CT__SENSOR_BEARING) | BIT(CT__SENSOR_RANGE_BEARING) | BIT(CT__SENSOR_POINT) |         \
      BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO))
     {"index", BIT(CT__SENSOR_RELATIVE_POSE)}, {"intrinsics", BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO)},
-    {"origin", BIT(CT__SENSOR_GEODETIC)},     {"landmarks", TYPES_WITH_TARGET},
+    {"origin", BIT(CT__SENSOR_GEODETIC) | BIT(CT__SENSOR_POSE)}, {"landmarks", TYPES_WITH_TARGET},
     {"target_mount", TYPES_WITH_TARGET},      {"ids", TYPES_WITH_TARGET},
+    {"track", BIT(CT__SENSOR_ODOMETRY)},      {"wrap", BIT(CT__SENSOR_ODOMETRY)},
 };
 
 #define X(constant, key, least, most) key,
@@ -111,13 +114,16 @@ static void check_rotation(ct__recipe_reader *r, ct__node *map)
 static void check_pose(ct__recipe_reader *r, ct__node *map, int rotation)
 {
     ct__node *matrix = ct__node_member(map, "matrix"), *first = first_rotation(map);
-    ct__node *position = ct__node_member(map, "position");
+    ct__node *position = ct__node_member(map, "position"), *geodetic = ct__node_member(map, "geodetic");
     if (matrix) {
-        ct__node *other = position ? position : first;
+        ct__node *other = position ? position : geodetic ? geodetic : first;
         if (other) ct__mistake(&r->base, other, "contradicts matrix in line %d, which is the whole pose", matrix->line);
         return;
     }
-    if (!position) missing(r, map, "position is missing (or matrix: 3 x 4 numbers)");
+    if (position && geodetic) ct__mistake(&r->base, geodetic, "contradicts position in line %d", position->line);
+    if (!position && !geodetic) missing(r, map, "position is missing (or matrix: 3 x 4 numbers)");
+    if (!geodetic && ct__node_member(map, "origin"))
+        ct__mistake(&r->base, ct__node_member(map, "origin"), "is of geodetic: latitude, longitude and height");
     if (!first && rotation)
         missing(r, map,
                 in_space(r) ? "a rotation is missing: quaternion, rotation_vector or euler (or matrix)"
@@ -125,6 +131,7 @@ static void check_pose(ct__recipe_reader *r, ct__node *map, int rotation)
     check_rotation(r, map);
     if (!in_space(r)) return;
     want_count(r, map, "position", 3, 3, "x, y, z");
+    want_count(r, map, "geodetic", 3, 3, "latitude, longitude, height");
     if (first && !strcmp(first->key, "yaw"))
         ct__mistake(&r->base, first,
                     "is a rotation in the plane; in SE3 write quaternion, rotation_vector or euler: [0, 0, %.40s]",
@@ -176,20 +183,37 @@ void ct__check_truth(ct__recipe_reader *r, ct__node *node, ct__recipe_truth *tru
 
 /* ---- sensors ---- */
 
+static void check_wheel_keys(ct__recipe_reader *r, const ct__node *map, const ct__node *wheels)
+{
+    static const char *const keys[] = {"track", "wrap"};
+    for (int i = 0; i < 2; i++) {
+        ct__node *n = ct__node_member(map, keys[i]);
+        if (n && !wheels) ct__mistake(&r->base, n, "is of wheels: [left, right], which this odometry does not have");
+    }
+}
+
 static void check_odometry(ct__recipe_reader *r, ct__node *map)
 {
-    ct__node *velocity = ct__node_member(map, "velocity"), *increment = ct__node_member(map, "increment");
-    ct__node *pose = first_rotation(map), *way = velocity ? velocity : increment;
-    if (!pose) pose = ct__node_member(map, "position");
-    if (!pose) pose = ct__node_member(map, "matrix");
-    ct__node *other = velocity && increment ? increment : way ? pose : NULL;
-    if (other)
-        ct__mistake(&r->base, other, "contradicts %s in line %d: odometry is velocities, increments or poses", way->key,
-                    way->line);
-    if (!way && !pose)
-        missing(r, map, "what the odometry measures is missing: velocity, increment, or position and a rotation");
-    else if (!way)
+    ct__node *ways[] = {ct__node_member(map, "velocity"), ct__node_member(map, "increment"),
+                        ct__node_member(map, "wheels"), first_rotation(map)};
+    ct__node *way = NULL, *wheels = ways[2];
+    if (!ways[3]) ways[3] = ct__node_member(map, "position");
+    if (!ways[3]) ways[3] = ct__node_member(map, "matrix");
+    for (int i = 0; i < 4; i++) {
+        if (way && ways[i])
+            ct__mistake(&r->base, ways[i],
+                        "contradicts %s in line %d: odometry is velocities, increments, wheels or poses", way->key,
+                        way->line);
+        if (!way) way = ways[i];
+    }
+    if (!way)
+        missing(r, map,
+                "what the odometry measures is missing: velocity, increment, wheels, or position and a rotation");
+    else if (way == ways[3])
         check_pose(r, map, 1);
+    if (wheels && !ct__node_member(map, "track"))
+        missing(r, map, "track is missing: the distance between the wheels, m");
+    check_wheel_keys(r, map, wheels);
     if (in_space(r))
         want_count(r, map, "increment", 7, 7, "x, y, z, qx, qy, qz, qw");
     else
@@ -265,6 +289,7 @@ static void check_fields(ct__recipe_reader *r, ct__node *map, ct__sensor_type ty
         if (!first_rotation(map)) want(r, map, CT__ROLE_YAW);
         check_rotation(r, map);
         break;
+    case CT__SENSOR_HEIGHT: want(r, map, CT__ROLE_HEIGHT); break;
     case CT__SENSOR_RANGE: want(r, map, CT__ROLE_RANGE); break;
     case CT__SENSOR_BEARING: check_angles(r, map); break;
     case CT__SENSOR_RANGE_BEARING: want(r, map, CT__ROLE_RANGE), check_angles(r, map); break;

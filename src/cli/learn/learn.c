@@ -368,6 +368,7 @@ static ct_status prepare(const cli_io *io, const learn_request *request, const c
     status = learn_check_functions(request, job, err);
     if (status != CT_OK) return status;
     job->options = learn_options(request);
+    job->options.given = request->noise || ct_dataset_start_given(job->dataset);
     job->digest = ct_outer_digest(job->outer, job->identity);
     return CT_OK;
 }
