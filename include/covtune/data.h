@@ -367,8 +367,8 @@ ct_status ct_dataset_theta(const ct_dataset *dataset, const ct_theta_options *op
  * "first_pose" (the prior that readers and simulators add) and no group names it, else learned; its own kind; bounds
  * CT_BOUND_WIDE_LOWER and _UPPER; units of 1. `name` is that of the group (borrowed), or NULL. */
 ct_dataset_group ct_dataset_group_of(const ct_dataset *dataset, int32_t model);
-/* 1: somebody chose the start values of all models that are learned, for ct_learn_options.given; 0: some are defaults of
- * an import. */
+/* 1: somebody chose the start values of all models that are learned, for ct_learn_options.given; 0: some are defaults
+ * of an import. */
 int ct_dataset_start_given(const ct_dataset *dataset);
 
 /* Give the factors of "group", "group#1", "group#2", ... one model "group". Its covariance is the mean over those

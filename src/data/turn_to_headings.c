@@ -78,6 +78,8 @@ static void free_work(work *w)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 
+static int has_position(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3 || kind == CT_R2 || kind == CT_R3; }
+
 static void find_roots(work *w)
 {
     for (int32_t i = 0; i < w->graph->variables; i++) {
@@ -92,7 +94,9 @@ static void compare_headings(work *w)
     const ct_graph *g = w->graph;
     memset(w->sum, 0, 3 * (size_t)g->variables * sizeof *w->sum);
     memset(w->tree, 0, 4 * (size_t)g->variables * sizeof *w->tree);
-    for (int32_t v = 0; v < g->variables; v++) memcpy(w->centre + 3 * (int64_t)v, w->x + g->offset[v], 2 * sizeof *w->x);
+    for (int32_t v = 0; v < g->variables; v++)
+        if (has_position((ct_kind)g->kind[v]))
+            memcpy(w->centre + 3 * (int64_t)v, w->x + g->offset[v], 2 * sizeof *w->x);
     for (int32_t i = 0; i < g->factors; i++) {
         const ct_factor f = ct__without_bias(ct_graph_factor(g, i));
         double          c, s;
@@ -136,7 +140,7 @@ static void follow_tree(work *w, int32_t root, int begun, int32_t *at)
         if (w->root[v] != root) continue;
         double *a = w->turn + 2 * (int64_t)v;
         if (u >= 0 && w->sum[3 * (int64_t)v + 2] == 0) memcpy(a, w->turn + 2 * (int64_t)u, 2 * sizeof *a);
-        if (g->fixed[v]) continue;
+        if (g->fixed[v] || !has_position((ct_kind)g->kind[v])) continue;
         const double *p = w->centre + 3 * (int64_t)v;
         turn(g, v, a[0], a[1], p, w->x); /* in its place */
         if (u < 0) continue;
@@ -146,8 +150,6 @@ static void follow_tree(work *w, int32_t root, int begun, int32_t *at)
         w->x[g->offset[v] + 1] = now[1] + b[1] * dx + b[0] * dy;
     }
 }
-
-static int has_position(ct_kind kind) { return kind == CT_SE2 || kind == CT_SE3 || kind == CT_R2 || kind == CT_R3; }
 
 static ct_status follow_headings(work *w, const uint8_t *begun, ct_err *err)
 {

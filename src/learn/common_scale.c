@@ -3,9 +3,9 @@
  * (scale_from_chi.c) or of errors (scale_from_nees.c). If the models are right both give the same. Chi-square, which
  * has far more independent terms, scatters less. So the factor of NEES is used unless NEES agrees with chi-square's:
  *   - to a quarter, and within the interval of 95 % of its mean over recordings; or
- *   - within the interval of 99 % of what right models give. Errors along a path are correlated: of one drive by odometry
- *     NEES has two or three independent terms, whatever the number of poses. If it has the relative deviation v, it is
- *     about a chi-square of 2 / v^2 degrees over their number, whose quantiles are (1 - a + z sqrt(a))^3, a = v^2 / 9
+ *   - within the interval of 99 % of what right models give. Errors along a path are correlated: of one drive by
+ *     odometry NEES has two or three independent terms, whatever the number of poses. If it has the relative deviation
+ *     v, it is about a chi-square of 2 / v^2 degrees over their number, whose quantiles are (1 - a + z sqrt(a))^3, a = v^2 / 9
  *     (Wilson and Hilferty).
  *
  * A factor is applied only if
