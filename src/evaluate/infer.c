@@ -4,8 +4,8 @@
  * A batch solve from measurements is followed by others only if its result is doubtful, because a second solve costs as
  * much as the first. It is doubtful by the tension of its residuals (tension.c), or if composed odometry starts at
  * less than half its error. Initial values do not know sigmas: a position that hardly counts may have bent the path,
- * and residuals beside sigmas that are too large show no tension. The starts are then composed odometry and, if the best
- * estimate so far has the tension of diverged runs, the incremental estimate. The lowest error wins. */
+ * and residuals beside sigmas that are too large show no tension. The starts are then composed odometry and, if the
+ * best estimate so far has the tension of diverged runs, the incremental estimate. The lowest error wins. */
 #include "evaluate/evaluate.h"
 
 #include <math.h>

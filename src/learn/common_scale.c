@@ -5,8 +5,8 @@
  *   - to a quarter, and within the interval of 95 % of its mean over recordings; or
  *   - within the interval of 99 % of what right models give. Errors along a path are correlated: of one drive by
  *     odometry NEES has two or three independent terms, whatever the number of poses. If it has the relative deviation
- *     v, it is about a chi-square of 2 / v^2 degrees over their number, whose quantiles are (1 - a + z sqrt(a))^3, a = v^2 / 9
- *     (Wilson and Hilferty).
+ *     v, it is about a chi-square of 2 / v^2 degrees over their number, whose quantiles are
+ *     (1 - a + z sqrt(a))^3, a = v^2 / 9 (Wilson and Hilferty).
  *
  * A factor is applied only if
  *   - NEES of held-out sequences is nearer to 1 with it than without; and
