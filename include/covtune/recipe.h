@@ -113,7 +113,7 @@ ct_import_options ct_import_defaults(void);
 
 /* Why records became nothing. X(constant, name, sentence) */
 #define CT_DROP_LIST(X)                                                                                                \
-    X(CT_DROP_CONDITION, "condition", "left out by `where`")                                                           \
+    X(CT_DROP_CONDITION, "condition", "left out by `where` or `every`")                                                \
     X(CT_DROP_MISSING, "missing", "a value is missing")                                                                \
     X(CT_DROP_NOT_FINITE, "not_finite", "a value is not finite, a range is negative, or a quaternion is zero")         \
     X(CT_DROP_STAMP, "stamp", "its stamp is not after that of the record before it")                                   \
