@@ -1,8 +1,11 @@
 /* doctor.c: covtune doctor. Mistakes in a dataset that no covariance mends. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/doctor/doctor.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *path, *fix, *data;
@@ -123,16 +126,24 @@ static ct_status write_fix(const doctor_request *request, const ct_recipe *recip
     ct_status status = ct_recipe_correct(recipe, d->correction, d->corrections, &text, err);
     if (status == CT_OK) {
         FILE *file = cli_open(request->fix, "w");
-        if (!file || fputs(text, file) < 0) status = ct_fail(err, CT_E_IO, "%s cannot be written", request->fix);
-        if (file && fclose(file) != 0) status = ct_fail(err, CT_E_IO, "%s cannot be written", request->fix);
+        const int written = file && fputs(text, file) >= 0, closed = file && fclose(file) == 0;
+        if (!written || !closed)
+            status = ct_fail(err, CT_E_IO, "%s cannot be written: %s", request->fix, strerror(errno));
     }
     free(text);
     return status;
 }
 
+/* What --fix cannot write, before the work. */
 static ct_status check_fix(const doctor_request *request, const ct_recipe *recipe, ct_err *err)
 {
-    if (recipe || !request->fix) return CT_OK;
+    if (!request->fix) return CT_OK;
+    char       *folder = cli_check_alloc(strdup(request->fix)), *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    const int   why = slash && access(folder, W_OK) != 0 ? errno : 0;
+    free(folder);
+    if (why) return ct_fail(err, CT_E_IO, "%s cannot be written: %s", request->fix, strerror(why));
+    if (recipe) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT,
                    "%s has no recipe.yaml: --fix corrects the recipe that a dataset was imported by", request->path);
 }
