@@ -363,6 +363,22 @@ static char *replaced(const char *text, const char *what, const char *with)
     return out;
 }
 
+/* A source that nothing uses is left alone: who experiments takes a sensor out, and puts it back. */
+static void test_a_source_that_is_not_used_is_told_and_not_refused(void)
+{
+    ct_err     err = {0};
+    ct_recipe *p = NULL;
+    char      *changed = replaced(PLANAR, "  map: map.csv", "  extra: x.csv\n  map: map.csv");
+    CHECK_OK(ct_recipe_parse(changed, "r.yaml", NULL, &p, &err), err);
+    CHECK(p && !strcmp(ct_recipe_unused_source(p, 0), "extra") && !ct_recipe_unused_source(p, 1));
+    for (int32_t i = 0; p && i < p->sources; i++) CHECK(strcmp(p->source[i].name, "extra"));
+    ct_recipe_free(p);
+    free(changed);
+    changed = replaced(PLANAR, "  map: map.csv", "  extra: {files: x.csv, colums: [t]}\n  map: map.csv");
+    REFUSED(changed, "did you mean columns");
+    free(changed);
+}
+
 static void refuse_change(const char *text, const char *what, const char *with, const char *part)
 {
     ct_err err;
@@ -401,7 +417,6 @@ static void test_what_contradicts_or_does_not_belong_is_refused(void)
     refuse_change(PLANAR, "      variance: 0.5", "      model: wheels", "which has 3 rows; this sensor has 2");
     refuse_change(PLANAR, "    mount: [0.1, 0, 0]", "    mount: [0.1, 0, 0, 0]", "in SE2 expected x, y or x, y, yaw");
     refuse_change(PLANAR, "bodies: robot\n", "", "bodies names the part");
-    refuse_change(PLANAR, "  map: map.csv", "  map: map.csv\n  extra: x.csv", "r.yaml:26: sources.extra: no sensor");
     refuse_change(PLANAR, "sensors:\n  odom:", "sensors:\n  truth:", "has a meaning of its own");
     refuse_change(PLANAR, "sensors:\n  odom:", "sensors:\n  'a b':", "a name has letters");
     refuse_change(PLANAR, "axes: [2, -1, 3]", "axes: [2, -2, 3]", "each once");
@@ -447,6 +462,7 @@ int main(void)
     RUN(test_text_that_is_no_yaml_is_refused_with_its_line);
     RUN(test_large_texts_are_refused_quickly);
     RUN(test_names_that_do_not_exist_get_the_nearest);
+    RUN(test_a_source_that_is_not_used_is_told_and_not_refused);
     RUN(test_what_contradicts_or_does_not_belong_is_refused);
     RUN(test_a_misspelt_section_is_one_mistake);
     RUN(test_numbers_do_not_depend_on_the_locale);

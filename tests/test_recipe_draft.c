@@ -1,127 +1,87 @@
 /* test_recipe_draft.c: first recipes: what files hold is recognised, and the recipe is read, and imported. */
 #define _POSIX_C_SOURCE 200809L
-#include "recipe_test.h"
+#include "draft_test.h"
 
-#include "recipe/draft.h"
-
-#include <sys/stat.h>
-
-static char folder[600];
-
-static void new_folder(const char *name)
-{
-    char command[800];
-    snprintf(folder, sizeof folder, "%s/draft-%s", ct_test_folder(), name);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    CHECK(system(command) == 0 && mkdir(folder, 0777) == 0);
-}
-
-/* A table: a header, and lines of `value` with t = first + i * step. */
-static void write_table(const char *name, const char *header, double first, double step, int lines, const char *value)
-{
-    char path[800];
-    ct_err err = {0};
-    ct__text text = {0};
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    for (char *slash = strchr(path + strlen(folder) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    ct__text_printf(&text, "%s\n", header);
-    for (int i = 0; i < lines; i++) ct__text_printf(&text, "%.15g,%s\n", first + i * step, value);
-    CHECK_OK(ct_file_replace(path, text.bytes, strlen(text.bytes), &err), err);
-    ct__text_free(&text);
-}
-
-/* The draft of the folder, which is a recipe; NULL otherwise. */
-static ct_recipe *draft(const char *const part[], int parts)
-{
-    ct_err err = {0};
-    char *text = NULL;
-    ct_recipe *recipe = NULL;
-    const char *path = folder;
-    CHECK_OK(ct_recipe_draft(&path, 1, &text, &err), err);
-    if (!text) return NULL;
-    CHECK_OK(ct_recipe_parse(text, "draft.yaml", NULL, &recipe, &err), err);
-    int all = recipe != NULL;
-    for (int i = 0; i < parts; i++) {
-        if (!strstr(text, part[i])) printf("  \"%s\" is not in it\n", part[i]), all = 0;
-    }
-    CHECK(all);
-    if (!all) printf("%s", text);
-    free(text);
-    return recipe;
-}
-
-#define DRAFT(...)                                                                                                     \
-    draft((const char *const[]){__VA_ARGS__}, (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
-
-/* Import what was drafted, in memory: so many recordings and states. */
-static void import(ct_recipe *recipe, int32_t recordings, int64_t states)
-{
-    ct_err err = {0};
-    ct_dataset *dataset = NULL;
-    ct_import_result result = {0};
-    ct_import_options options = ct_import_defaults();
-    options.folder = folder;
-    if (!recipe) return;
-    CHECK_OK(ct_recipe_dataset(recipe, &options, &dataset, &result, &err), err);
-    CHECK(result.recordings == recordings && result.states == states);
-    if (result.states != states) printf("  %d recordings, %lld states\n", result.recordings, (long long)result.states);
-    ct_import_result_free(&result);
-    ct_dataset_free(dataset);
-    ct_recipe_free(recipe);
-}
+static const struct {
+    const char *name;
+    ct__meaning meaning;
+    const char *unit;
+} NAME[] = {
+    {"t", CT__MEANS_TIME, NULL},
+    {"Time", CT__MEANS_TIME, NULL},
+    {"timestamp_ns", CT__MEANS_TIME, "ns"},
+    {"x", CT__MEANS_X, NULL},
+    {"pos_y", CT__MEANS_Y, NULL},
+    {"p_RS_R_z", CT__MEANS_Z, NULL},
+    {"pose.pose.position.x", CT__MEANS_X, NULL},
+    {"easting", CT__MEANS_X, NULL},
+    {"x_m", CT__MEANS_X, NULL},
+    {"x std-dev", CT__MEANS_NOTHING, NULL},
+    {"heading_deg", CT__MEANS_YAW, "deg"},
+    {"theta", CT__MEANS_YAW, NULL},
+    {"orientation", CT__MEANS_YAW, NULL},
+    {"pose.pose.orientation.w", CT__MEANS_QW, NULL},
+    {"q_RS_x", CT__MEANS_QX, NULL},
+    {"q_RS_w []", CT__MEANS_QW, NULL},
+    {"ranges[]", CT__MEANS_NOTHING, NULL},
+    {"qz", CT__MEANS_QZ, NULL},
+    {"v", CT__MEANS_VX, NULL},
+    {"forward velocity", CT__MEANS_VX, NULL},
+    {"angular velocity", CT__MEANS_WZ, NULL},
+    {"yawRate", CT__MEANS_WZ, NULL},
+    {"omega", CT__MEANS_WZ, NULL},
+    {"twist.twist.angular.z", CT__MEANS_WZ, NULL},
+    {"twist.twist.linear.y", CT__MEANS_VY, NULL},
+    {"linear_acceleration.x", CT__MEANS_NOTHING, NULL},
+    {"b_w_RS_S_x", CT__MEANS_NOTHING, NULL},
+    {"w_RS_S_y", CT__MEANS_WY, NULL},
+    {"lat", CT__MEANS_LATITUDE, NULL},
+    {"longitude", CT__MEANS_LONGITUDE, NULL},
+    {"range", CT__MEANS_RANGE, NULL},
+    {"range_mm", CT__MEANS_RANGE, "mm"},
+    {"bearing", CT__MEANS_BEARING, NULL},
+    {"landmark_id", CT__MEANS_ID, NULL},
+    {"Subject #", CT__MEANS_ID, NULL},
+    {"dx", CT__MEANS_DX, NULL},
+    {"dtheta", CT__MEANS_DYAW, NULL},
+    {"speed_kmh", CT__MEANS_VX, "km/h"},
+    {"temperature", CT__MEANS_NOTHING, NULL},
+    {"header.seq", CT__MEANS_NOTHING, NULL},
+    {"lin_vel", CT__MEANS_VX, NULL},
+    {"ang_vel", CT__MEANS_WZ, NULL},
+    {"v_x", CT__MEANS_VX, NULL},
+    {"linear.x", CT__MEANS_VX, NULL},
+    {"gyro_z", CT__MEANS_WZ, NULL},
+    {"gyro_rad[2]", CT__MEANS_WZ, NULL},
+    {"yaw_rate", CT__MEANS_WZ, NULL},
+    {"YawRate_degps", CT__MEANS_WZ, "deg/s"},
+    {"VehSpd_kmh", CT__MEANS_VX, "km/h"},
+    {"q[0]", CT__MEANS_QW, NULL},
+    {"q[3]", CT__MEANS_QZ, NULL},
+    {"pos_n", CT__MEANS_Y, NULL},
+    {"pos_d", CT__MEANS_DOWN, NULL},
+    {"utm_e", CT__MEANS_X, NULL},
+    {"depth", CT__MEANS_DOWN, NULL},
+    {"baro_alt_meter", CT__MEANS_HEIGHT, "m"},
+    {"ref_lat", CT__MEANS_NOTHING, NULL},
+    {"velocity_north", CT__MEANS_NOTHING, NULL},
+    {"NedVelX", CT__MEANS_NOTHING, NULL},
+    {"vel_d_m_s", CT__MEANS_NOTHING, NULL},
+    {"field.pose.covariance35", CT__MEANS_NOTHING, NULL},
+    {"field.child_frame_id", CT__MEANS_NOTHING, NULL},
+    {"field.header.stamp", CT__MEANS_TIME, NULL},
+    {"header.stamp.nsecs", CT__MEANS_NANOSECONDS, NULL},
+    {"iTOW", CT__MEANS_TIME, "ms"},
+    {"utime", CT__MEANS_TIME, NULL},
+    {"left_ticks", CT__MEANS_LEFT, NULL},
+    {"encoder_right", CT__MEANS_RIGHT, NULL},
+    {"d_left_ticks", CT__MEANS_NOTHING, NULL},
+    {"speed_left", CT__MEANS_LEFT_SPEED, NULL},
+    {"cog", CT__MEANS_YAW, NULL},
+};
 
 static void test_names_of_columns_have_meanings(void)
 {
-    static const struct {
-        const char *name;
-        ct__meaning meaning;
-        const char *unit;
-    } NAME[] = {
-        {"t", CT__MEANS_TIME, NULL},
-        {"Time", CT__MEANS_TIME, NULL},
-        {"timestamp_ns", CT__MEANS_TIME, "ns"},
-        {"x", CT__MEANS_X, NULL},
-        {"pos_y", CT__MEANS_Y, NULL},
-        {"p_RS_R_z", CT__MEANS_Z, NULL},
-        {"pose.pose.position.x", CT__MEANS_X, NULL},
-        {"easting", CT__MEANS_X, NULL},
-        {"x_m", CT__MEANS_X, NULL},
-        {"x std-dev", CT__MEANS_NOTHING, NULL},
-        {"heading_deg", CT__MEANS_YAW, "deg"},
-        {"theta", CT__MEANS_YAW, NULL},
-        {"orientation", CT__MEANS_YAW, NULL},
-        {"pose.pose.orientation.w", CT__MEANS_QW, NULL},
-        {"q_RS_x", CT__MEANS_QX, NULL},
-        {"q_RS_w []", CT__MEANS_QW, NULL},
-        {"ranges[]", CT__MEANS_NOTHING, NULL},
-        {"qz", CT__MEANS_QZ, NULL},
-        {"v", CT__MEANS_VX, NULL},
-        {"forward velocity", CT__MEANS_VX, NULL},
-        {"angular velocity", CT__MEANS_WZ, NULL},
-        {"yawRate", CT__MEANS_WZ, NULL},
-        {"omega", CT__MEANS_WZ, NULL},
-        {"twist.twist.angular.z", CT__MEANS_WZ, NULL},
-        {"twist.twist.linear.y", CT__MEANS_VY, NULL},
-        {"linear_acceleration.x", CT__MEANS_NOTHING, NULL},
-        {"b_w_RS_S_x", CT__MEANS_NOTHING, NULL},
-        {"w_RS_S_y", CT__MEANS_WY, NULL},
-        {"lat", CT__MEANS_LATITUDE, NULL},
-        {"longitude", CT__MEANS_LONGITUDE, NULL},
-        {"range", CT__MEANS_RANGE, NULL},
-        {"range_mm", CT__MEANS_RANGE, "mm"},
-        {"bearing", CT__MEANS_BEARING, NULL},
-        {"landmark_id", CT__MEANS_ID, NULL},
-        {"Subject #", CT__MEANS_ID, NULL},
-        {"dx", CT__MEANS_DX, NULL},
-        {"dtheta", CT__MEANS_DYAW, NULL},
-        {"speed_kmh", CT__MEANS_VX, "km/h"},
-        {"temperature", CT__MEANS_NOTHING, NULL},
-        {"header.seq", CT__MEANS_NOTHING, NULL},
-    };
     for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) {
         const char *unit;
         const ct__meaning m = ct__draft_meaning(NAME[i].name, &unit);

@@ -198,10 +198,29 @@ static void test_a_line_of_units_is_skipped(void)
 {
     CHECK_OK(read_text("t,x,yaw,n\ns,[m],(deg),-\n1,2,3,4\n2,3,4,5\n", NAMES("x", "yaw in deg"), NULL), err);
     CHECK(r.count == 2 && r.line[0] == 3 && r.value[0][0] == 2);
+    CHECK_OK(read_text("t,x\nms,mm\n1,2\n2,3\n", NAMES("x"), NULL), err); /* and has the unit of the stamp */
+    CHECK(r.count == 2 && r.stamp[1] == 2000000);
     CHECK_REFUSED(read_text("t,x,yaw\ns,lots,deg\n1,2,3\n2,3,4\n", NAMES("x"), NULL), err,
                   "in.csv:2: column \"x\": expected a number, found \"lots\"");
     CHECK_OK(read_text("name,kind\nm,s\n", NULL, "name"), err); /* nothing but words: values */
     CHECK(r.count == 1);
+}
+
+/* A comma that separates nothing is that of a decimal, also of stamps. */
+static void test_decimal_commas_are_read_where_the_separator_is_another(void)
+{
+    static const char *const text[] = {
+        "t;x;y\n1600000000,25;-0,5;1e3\n1600000000,5;0,25;2,5\n",
+        "t\tx\ty\n1600000000,25\t-0,5\t1e3\n1600000000,5\t0,25\t2,5\n",
+        "t x y\n1600000000,25 -0,5 1e3\n1600000000,5 0,25 2,5\n",
+        "t;x;y\n\"1600000000,25\";\"-0,5\";1e3\n1600000000,5;0.25;2,5\n",
+    };
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        CHECK_OK(read_text(text[i], NAMES("x", "y", "t - 1600000000"), NULL), err);
+        CHECK(r.count == 2 && r.stamp[0] == 1600000000250000000 && r.stamp[1] == 1600000000500000000);
+        CHECK(r.value[0][0] == -0.5 && r.value[1][0] == 0.25 && r.value[0][1] == 1000 && r.value[1][1] == 2.5);
+        CHECK(r.value[0][2] == 0.25);
+    }
 }
 
 /* A title above the header: the separator is still found, and the sentence says how to go on. */
@@ -226,7 +245,7 @@ static void test_missing_values_are_nan(void)
     CHECK_REFUSED(read_text("t,x\n1,N/A\n2,3\n", NAMES("x"), NULL), err,
                   "in.csv:2: column \"x\": expected a number, found \"N/A\"");
     CHECK_REFUSED(read_text("t,x\n1,\xff\xfe\xc3\xa9\n", NAMES("x"), NULL), err, "found \"??\xc3\xa9\"");
-    CHECK_REFUSED(read_text("t;x\n1;0,5\n", NAMES("x"), NULL), err, "decimals have a point, not a comma");
+    CHECK_REFUSED(read_text("t;x\n1;0,5,5\n", NAMES("x"), NULL), err, "expected a number, found \"0,5,5\"");
 }
 
 static void test_lines_with_other_widths_are_refused_with_their_number(void)
@@ -524,6 +543,7 @@ int main(void)
     RUN(test_names_that_are_not_there_are_refused_with_the_nearest);
     RUN(test_names_of_several_words_need_no_backquotes_where_they_stand_alone);
     RUN(test_a_line_of_units_is_skipped);
+    RUN(test_decimal_commas_are_read_where_the_separator_is_another);
     RUN(test_lines_before_the_table_are_told);
     RUN(test_missing_values_are_nan);
     RUN(test_lines_with_other_widths_are_refused_with_their_number);

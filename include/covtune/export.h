@@ -66,9 +66,10 @@ typedef struct {
 
 ct_export_options ct_export_defaults(void); /* all zero: every digit */
 
-/* Write models of the table in a format; options may be NULL: the defaults. A model that the format cannot express is
- * CT_E_UNSUPPORTED, before anything is written; an unknown group is CT_E_ARGUMENT. Comments name what was left out. out
- * stays open; the caller checks it for write errors. */
+/* Write models of the table in a format; options may be NULL: the defaults. Models that the format cannot express are
+ * left out, with a comment and CT_FINDING_MODEL_NOT_EXPORTED; if none of them fits, or one of the group, it is
+ * CT_E_UNSUPPORTED before anything is written. An unknown group is CT_E_ARGUMENT. out stays open; the caller checks it
+ * for write errors. */
 ct_status ct_export(const ct_noise *noise, ct_export_format format, const ct_export_options *options, FILE *out,
                     ct_err *err);
 /* The same as a string, which the caller frees; NULL on failure. */

@@ -455,6 +455,9 @@ typedef enum {
     X(CT_FINDING_MEASUREMENT_UNKNOWN, "measurement_unknown", CT_SEVERITY_WARNING, CT_TOPIC_EXPORT,                     \
       "{subjects}: the noise file has no \"measurement\", so a pose and a step between poses cannot be told apart. "   \
       "Nothing is set for these models; comments in the export name what is missing.",                                 \
+      NULL)                                                                                                            \
+    X(CT_FINDING_MODEL_NOT_EXPORTED, "model_not_exported", CT_SEVERITY_WARNING, CT_TOPIC_EXPORT,                       \
+      "Not in the export: {subjects}.",                                                                                \
       NULL)
 
 typedef enum {

@@ -33,6 +33,8 @@ const char *ct_recipe_text(const ct_recipe *recipe); /* as it was read */
 int ct_recipe_wants_doctor(const ct_recipe *recipe);
 /* Names of the sensors, in order; NULL: none of that number. */
 const char *ct_recipe_sensor(const ct_recipe *recipe, int32_t i);
+/* Names of sources that no sensor, landmarks or truth uses, in order; NULL: none of that number. */
+const char *ct_recipe_unused_source(const ct_recipe *recipe, int32_t i);
 
 /* All mistakes of a recipe, by line; of ct_recipe_read only the first has a sentence. Text that is no YAML is one
  * mistake, which is in err: then the status is that of ct_recipe_read. CT_OK otherwise, with mistakes or without. */
@@ -113,7 +115,7 @@ ct_import_options ct_import_defaults(void);
 
 /* Why records became nothing. X(constant, name, sentence) */
 #define CT_DROP_LIST(X)                                                                                                \
-    X(CT_DROP_CONDITION, "condition", "left out by `where`")                                                           \
+    X(CT_DROP_CONDITION, "condition", "left out by `where` or `every`")                                                \
     X(CT_DROP_MISSING, "missing", "a value is missing")                                                                \
     X(CT_DROP_NOT_FINITE, "not_finite", "a value is not finite, a range is negative, or a quaternion is zero")         \
     X(CT_DROP_STAMP, "stamp", "its stamp is not after that of the record before it")                                   \

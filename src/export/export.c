@@ -140,7 +140,31 @@ static ct_status check_text(const char *what, const char *text, ct_err *err)
                : ct_fail(err, CT_E_ARGUMENT, "%s of an export must be UTF-8, found \"%s\"", what, text);
 }
 
-static ct_status check_models(const ct__export *e, ct_export_format format)
+/* Without a group, a model that does not fit is left out if another one fits. */
+static ct_status leave_out_unfit(ct__export *e, ct_export_format format)
+{
+    int32_t kept = 0;
+    ct_err  first = {0}, why = {0};
+    if (!FORMAT[format].check) return CT_OK;
+    for (int32_t i = 0; i < e->count; i++) {
+        const ct_noise_model *m = ct_noise_get(e->noise, e->index[i]);
+        if (FORMAT[format].check(m, &why) == CT_OK) {
+            e->index[kept++] = e->index[i];
+            continue;
+        }
+        if (e->options.group) return ct_fail(e->err, why.status, "%s", why.text);
+        if (!first.text[0]) first = why;
+        ct__text_printf(&e->unfit, "Left out: %s\n", why.text);
+        if (!e->options.findings) continue;
+        CT_TRY(ct_findings_add(e->options.findings, CT_FINDING_MODEL_NOT_EXPORTED, 0, NULL, e->err));
+        CT_TRY(ct_findings_add_subject(e->options.findings, CT_SUBJECT_CAUSE, e->index[i], 0, why.text, e->err));
+    }
+    if (e->count && !kept) return ct_fail(e->err, first.status, "%s", first.text);
+    e->count = kept;
+    return e->unfit.failed ? ct__no_memory(e->err, "bytes of text", e->unfit.used) : CT_OK;
+}
+
+static ct_status check_models(const ct__export *e)
 {
     CT_TRY(check_text("the origin", e->options.origin, e->err));
     for (int32_t i = 0; i < e->count; i++) {
@@ -148,7 +172,6 @@ static ct_status check_models(const ct__export *e, ct_export_format format)
         if (!ct__json_is_utf8(m->name))
             return ct_fail(e->err, CT_E_UNSUPPORTED, "noise model \"%s\": a name in a file must be UTF-8", m->name);
         CT_TRY(check_text("a remark", e->options.remark ? e->options.remark[e->index[i]] : NULL, e->err));
-        if (FORMAT[format].check) CT_TRY(FORMAT[format].check(m, e->err));
     }
     return CT_OK;
 }
@@ -166,10 +189,12 @@ static ct_status print(const ct_noise *noise, ct_export_format format, const ct_
         .noise = noise, .given = noise, .options = options ? *options : ct_export_defaults(), .out = out, .err = err};
     ct_status  status = e.options.diagonal ? drop_correlations(&e, &own) : CT_OK;
     if (status == CT_OK) status = select_models(&e);
-    if (status == CT_OK) status = check_models(&e, format);
+    if (status == CT_OK) status = check_models(&e);
+    if (status == CT_OK) status = leave_out_unfit(&e, format);
     if (status == CT_OK) status = name_models(&e);
     if (status == CT_OK) status = FORMAT[format].write(&e);
     free(e.index);
+    ct__text_free(&e.unfit);
     ct__names_free(&e.id);
     ct_noise_free(own);
     return status;

@@ -18,7 +18,8 @@ typedef struct {
     int32_t         count;
     ct__names       id;    /* number i: that of model index[i]            */
     char            guard[320]; /* of a file to be included: "NOISE_ODOM_H" */
-    char            held[256];  /* a comment on the models that are left out, or empty */
+    char            held[256];  /* a comment on models that were not learned, or empty   */
+    ct__text        unfit;      /* lines on models that the format cannot express        */
     ct__text       *out;
     ct_err         *err;
 } ct__export;

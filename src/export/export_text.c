@@ -93,6 +93,7 @@ void ct__export_origin(const ct__export *e, const char *mark)
 {
     put_lines(e->out, mark, e->options.origin);
     put_lines(e->out, mark, e->held);
+    put_lines(e->out, mark, e->unfit.bytes);
 }
 
 int ct__export_is_cut(const ct__export *e, int32_t k)

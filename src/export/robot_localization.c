@@ -40,7 +40,7 @@ ct_status ct__robot_localization_check(const ct_noise_model *m, ct_err *err)
 
 static const char *input_name(const ct__ros_model *r)
 {
-    return r->what == CT__ROS_STEP ? "odom" : r->twist ? "twist" : "pose";
+    return r->what == CT__ROS_STEP ? "odom" : r->what == CT__ROS_HEADING ? "imu" : r->twist ? "twist" : "pose";
 }
 
 /* odom@0, odom@1 and odom#2 are one input if they measure the same. */
@@ -60,7 +60,7 @@ typedef struct {
 
 static void find_inputs(const ct__export *e, input in[])
 {
-    int32_t odom = 0, pose = 0, twist = 0;
+    int32_t odom = 0, imu = 0, pose = 0, twist = 0;
     for (int32_t k = 0; k < e->count; k++) {
         const ct__ros_model r = ct__ros_model_of(ct_noise_get(e->noise, e->index[k]), e->options.dt_s);
         int32_t             j = 0;
@@ -70,6 +70,7 @@ static void find_inputs(const ct__export *e, input in[])
         else
             in[k].number = r.what == CT__ROS_UNKNOWN ? -1
                            : r.what == CT__ROS_STEP  ? odom++
+                           : r.what == CT__ROS_HEADING ? imu++
                            : r.twist                 ? twist++
                                                      : pose++;
     }
@@ -113,7 +114,7 @@ static void put_input(const ct__export *e, int32_t k, input in)
 
 static void put_publisher(const ct__export *e, int32_t k, input in)
 {
-    const ct__ros_model r = ct__ros_model_of(ct_noise_get(e->noise, e->index[k]), e->options.dt_s);
+    ct__ros_model r = ct__ros_model_of(ct_noise_get(e->noise, e->index[k]), e->options.dt_s);
     double              v[6];
     char                buf[32];
     for (int i = 0; i < 6; i++) v[i] = r.S[i * 7];
@@ -135,9 +136,13 @@ static void put_publisher(const ct__export *e, int32_t k, input in)
         ct__text_printf(e->out,
                         "# Of one step from pose to pose in %s s, as a velocity: the step's variances over dt^2.\n",
                         ct__format_double(e->options.dt_s, buf));
-    ct__text_printf(e->out,
-                    "publisher_of_%s:\n  ros__parameters:\n    %s_covariance_diagonal: ", ct__names_get(&e->id, k),
-                    r.twist ? "twist" : "pose");
+    ct__text_printf(e->out, "publisher_of_%s:\n  ros__parameters:\n", ct__names_get(&e->id, k));
+    if (r.what == CT__ROS_HEADING) {
+        ct__export_round_matrix(e, 6, r.S);
+        ct__ros_put_orientation(e->out, &r, 4);
+        return;
+    }
+    ct__text_printf(e->out, "    %s_covariance_diagonal: ", r.twist ? "twist" : "pose");
     ct__ros_list(e->out, 6, 6, 0, v);
 }
 
@@ -167,7 +172,7 @@ ct_status ct__robot_localization_write(ct__export *e)
         "# For robot_localization (ekf_node, ukf_node) and the nodes that feed it, written by covtune %s.\n"
         "# robot_localization takes a measurement's covariance from its message, and has no parameter in its place. "
         "So:\n"
-        "#   odomN_config, poseN_config, twistN_config\n"
+        "#   odomN_config, poseN_config, twistN_config, imuN_config\n"
         "#       which of x y z, roll pitch yaw, vx vy vz, vroll vpitch vyaw, ax ay az are measured. N counts the "
         "inputs\n"
         "#       here: replace it by that of your filter, where odomN, poseN, twistN or imuN is the topic; and the "
@@ -178,6 +183,8 @@ ct_status ct__robot_localization_write(ct__export *e)
         "#       diff_drive_controller and others of ros2_controllers have parameters of these names; else they belong "
         "into\n"
         "#       the messages. Replace publisher_of_... by that node's name.\n"
+        "#   orientation_covariance\n"
+        "#       of a heading, row by row about X, Y, Z (rad^2): what sensor_msgs/Imu has.\n"
         "# Coordinates that are not measured have a variance of 1e6, and false in the config.\n"
         "# It is not process_noise_covariance, which is what the filter's motion model gains in variance per second.\n"
         "# Frame: that of the measured pose; a message has a pose's along the axes of its header's frame.\n",

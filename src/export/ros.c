@@ -6,6 +6,7 @@
  * variance of 1e6, as drivers of planar robots do. A zero would mean certainty, or make the matrix singular.
  *
  * sensor_msgs/NavSatFix has a 3 x 3 matrix along East, North, Up: for positions, measured along the world's axes.
+ * sensor_msgs/Imu has one of the orientation about X, Y, Z: for headings.
  *
  * Frames: the covariance of a pose in a message is along the axes of the header's frame, covtune's along those of the
  * measured pose. With R its rotation, blocks become R S R'. The covariance of a twist is in the child's frame, the
@@ -25,7 +26,8 @@ static const char *const SLOT[] = {"x", "y", "z", "rx", "ry", "rz", "vx", "vy", 
 static const struct {
     const char *name;
     int         slot;
-} SYNONYM[] = {{"roll", 3}, {"pitch", 4}, {"yaw", 5}, {"theta", 5}, {"omega", 11}};
+} SYNONYM[] = {{"roll", 3}, {"pitch", 4}, {"yaw", 5}, {"theta", 5}, {"heading", 5}, {"omega", 11},
+              {"height", 2}};
 
 /* The place of a row among the states of robot_localization, or -1. */
 static int slot_of(const char *name)
@@ -62,6 +64,7 @@ static const struct {
     ct__ros_what what;
 } MEASUREMENT[] = {
     {"prior_", CT__ROS_POSE},     {"gtsam_prior_", CT__ROS_POSE}, {"position_", CT__ROS_POSITION},
+    {"heading_", CT__ROS_HEADING}, {"height_", CT__ROS_POSITION},
     {"between_se", CT__ROS_STEP}, {"between_so", CT__ROS_STEP},   {"gtsam_between_se", CT__ROS_STEP},
     {"between_r", CT__ROS_OTHER}, {"point_", CT__ROS_OTHER},
 };
@@ -125,6 +128,9 @@ static void put_what(ct__text *out, const ct__ros_model *r, double dt_s)
             ct__text_printf(out, "# Of one step from pose to pose, not of the pose that steps add up to. Over dt "
                                  "seconds, as a twist's: divide by dt^2.\n");
         break;
+    case CT__ROS_HEADING:
+        ct__text_printf(out, "# About the world's Z. orientation_covariance, of sensor_msgs/Imu, is about X, Y, Z.\n");
+        break;
     case CT__ROS_POSE:
     case CT__ROS_TWIST:
     case CT__ROS_OTHER: break;
@@ -144,6 +150,14 @@ static void put_fix(ct__text *out, const ct__ros_model *r)
     ct__ros_list(out, 9, 3, 24, P);
     ct__text_printf(out, "  position_covariance_type: %d # %s\n", diagonal ? 2 : 3,
                     diagonal ? "diagonal known" : "known");
+}
+
+void ct__ros_put_orientation(ct__text *out, const ct__ros_model *r, int indent)
+{
+    double P[9];
+    for (int i = 0; i < 9; i++) P[i] = r->S[(i / 3 + 3) * 6 + i % 3 + 3];
+    ct__text_printf(out, "%*sorientation_covariance: ", indent, "");
+    ct__ros_list(out, 9, 3, indent + 25, P);
 }
 
 ct_status ct__ros_write(ct__export *e)
@@ -169,6 +183,7 @@ ct_status ct__ros_write(ct__export *e)
         ct__text_printf(e->out, ":\n  %s:\n    covariance: ", r.twist ? "twist" : "pose");
         ct__ros_list(e->out, 36, 6, 17, r.S);
         if (r.what == CT__ROS_POSITION && !(r.measured >> 3)) put_fix(e->out, &r);
+        if (r.what == CT__ROS_HEADING) ct__ros_put_orientation(e->out, &r, 2);
     }
     if (!e->count) ct__text_printf(e->out, "{}\n");
     return CT_OK;

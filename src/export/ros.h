@@ -13,6 +13,7 @@ typedef enum {
     CT__ROS_POSITION, /* position_*: along the world's axes                          */
     CT__ROS_STEP,     /* between_* of poses and rotations                            */
     CT__ROS_TWIST,    /* velocities                                                  */
+    CT__ROS_HEADING,  /* heading_*: about the world's Z, as an IMU's orientation     */
     CT__ROS_OTHER     /* x and y of something else: a point that a sensor sees       */
 } ct__ros_what;
 
@@ -31,5 +32,8 @@ ct__ros_model ct__ros_model_of(const ct_noise_model *m, double dt_s); /* of a mo
 /* [1.0, 2.0, ...]: n numbers, `width` a line, further lines indented by `indent`. With a point, and one before the
  * exponent: parsers of YAML take 1e-05 for a string, and ROS takes no list of integers and reals. */
 void ct__ros_list(ct__text *out, int n, int width, int indent, const double value[]);
+
+/* orientation_covariance of sensor_msgs/Imu: 3 x 3, about X, Y, Z. */
+void ct__ros_put_orientation(ct__text *out, const ct__ros_model *r, int indent);
 
 #endif

@@ -212,7 +212,7 @@ static ct_status scale(scaling *s)
     const double ratio = fabs(log(r->scale_nees / r->scale_chi));
     if (ratio > log(DIFFER))
         CT_TRY(ct__find(l, CT_FINDING_SCALES_DIFFER, CT__VALUES(r->scale_nees, r->scale_chi, r->scale_applied)));
-    return diagnose_bounds(l);
+    return fabs(applied / r->scale_wanted - 1) > 1e-9 ? diagnose_bounds(l) : CT_OK; /* else bounds are no reason */
 }
 
 ct_status ct__scale(ct__learning *l)

@@ -1,23 +1,15 @@
-/* draft_files.c: the files that were named, or lie in folders that were, as patterns: files whose names differ in
- * numbers alone are runs of one kind ("Robot{robot}_Odometry.dat"), and so are folders that hold the same files. */
+/* draft_files.c: the files that were named, or lie in folders that were, and what their headers say. */
 #define _POSIX_C_SOURCE 200809L
 #include "recipe/draft.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 
-#define FILES_MAX 4096
-#define DEPTH_MAX 6
-#define PATH_SIZE 900 /* of names that are drafted */
+typedef ct__draft_files files;
 
-typedef struct {
-    ct__draft *d;
-    int32_t count;
-    const char *path[FILES_MAX]; /* then relative to the folder */
-    const char *whole[FILES_MAX];
-} files;
+#define FILES_MAX CT__DRAFT_FILES_MAX
+#define PATH_SIZE CT__DRAFT_PATH_SIZE
 
 /* ---- folders ---- */
 
@@ -58,7 +50,7 @@ static ct_status add_file(files *f, const char *path)
     return f->path[f->count++] ? CT_OK : CT_E_MEMORY;
 }
 
-/* Depth first, level by level below DEPTH_MAX: folders are few. */
+/* Depth first, level by level below CT__DRAFT_DEPTH_MAX: folders are few. */
 static ct_status add_folder(files *f, const char *path, int depth)
 {
     DIR *folder = opendir(path);
@@ -72,7 +64,7 @@ static ct_status add_folder(files *f, const char *path, int depth)
             status = has_ending(entry->d_name) ? add_file(f, inside) : CT_OK;
         else if (is_bag_folder(inside))
             status = add_file(f, inside);
-        else if (depth < DEPTH_MAX && strlen(inside) < PATH_SIZE)
+        else if (depth < CT__DRAFT_DEPTH_MAX && strlen(inside) < PATH_SIZE)
             status = add_folder(f, inside, depth + 1);
     }
     closedir(folder);
@@ -116,381 +108,60 @@ static ct_status make_relative(files *f)
     return CT_OK;
 }
 
-/* ---- numbers ---- */
+/* ---- headers ---- */
 
-/* The name with each number as one "0". */
-static void mask(const char *name, char out[PATH_SIZE])
+/* The recognised columns of a table with their names, in order; without any, all names. Columns that mean nothing may
+ * differ between files of one source. */
+static void list_columns(const ct_source *source, int all, ct__text *out)
 {
-    size_t n = 0;
-    for (const char *p = name; *p && n + 2 < PATH_SIZE; p++) {
-        if (!isdigit((unsigned char)*p))
-            out[n++] = *p;
-        else if (p == name || !isdigit((unsigned char)p[-1]))
-            out[n++] = '0';
+    for (int32_t i = 0; i < ct_source_fields(source); i++) {
+        const char *unit, *name = ct_source_field_at(source, i)->name;
+        if (all || ct__draft_meaning(name, &unit) != CT__MEANS_NOTHING) ct__text_printf(out, "%s\t", name);
     }
-    out[n] = 0;
 }
 
-/* The number k of a name: its first digit and length; 0: there is none. */
-static size_t number_at(const char *name, int k, const char **first)
+/* f->kind[i]; "" of what is no table. */
+static ct_status find_kind(files *f, int32_t i)
 {
-    for (const char *p = name; *p; p++) {
-        if (!isdigit((unsigned char)*p)) continue;
-        const size_t length = strspn(p, "0123456789");
-        if (!k--) return *first = p, length;
-        p += length - 1;
+    ct_err why = {0};
+    ct_source *source = NULL;
+    ct_source_options options = ct_source_defaults();
+    ct__text text = {0};
+    double rate;
+    struct stat entry;
+    f->kind[i] = "";
+    const char *dot = strrchr(f->whole[i], '.');
+    const int bag = dot && ct__word_find("mcap bag db3", dot + 1) >= 0;
+    if (bag || stat(f->whole[i], &entry) != 0 || !S_ISREG(entry.st_mode)) return CT_OK;
+    CT_TRY(ct__draft_skip(f->d, f->whole[i], &options.skip, &rate));
+    ct_status status = ct_source_open(f->whole[i], &options, &source, &why);
+    if (status == CT_OK) {
+        list_columns(source, 0, &text);
+        if (!text.used) list_columns(source, 1, &text);
+        ct_source_free(source);
     }
-    return 0;
-}
-
-static int number_varies(const char *const name[], int32_t count, int k)
-{
-    const char *a = "", *b = "";
-    const size_t length = number_at(name[0], k, &a);
-    for (int32_t i = 1; i < count; i++)
-        if (number_at(name[i], k, &b) != length || memcmp(a, b, length)) return 1;
-    return 0;
-}
-
-/* The letters before a number, in small ones: "robot" of Robot1. */
-static void word_before(const char *name, const char *digit, char out[32])
-{
-    size_t n = 0;
-    while (digit > name && strchr("_-", digit[-1])) digit--;
-    const char *end = digit;
-    while (digit > name && isalpha((unsigned char)digit[-1])) digit--;
-    for (; digit < end && n < 31; digit++) out[n++] = (char)tolower((unsigned char)*digit);
-    out[n] = 0;
-}
-
-/* What the parts of all patterns are called: the word before the numbers where all have the same one, else run. */
-typedef struct {
-    char word[32];
-    int used;
-} part_name;
-
-static void see_word(part_name *part, const char *name, int k)
-{
-    const char *digit;
-    char word[32];
-    if (!number_at(name, k, &digit)) return;
-    word_before(name, digit, word);
-    if (!part->used++)
-        strcpy(part->word, word);
-    else if (strcmp(part->word, word))
-        part->word[0] = 0;
-}
-
-#define NUMBERS_MAX 16
-
-/* Numbers that vary become {part}; those that are always equal to the first of them share its name. */
-static const char *pattern_of(ct__draft *d, const char *const name[], int32_t count, const part_name *part)
-{
-    char out[2 * PATH_SIZE] = "";
-    size_t n = 0;
-    int k = 0, parts = 0;
-    for (const char *p = name[0]; *p && n + 48 < sizeof out; p++) {
-        const size_t length = isdigit((unsigned char)*p) ? strspn(p, "0123456789") : 0;
-        if (length && k < NUMBERS_MAX && number_varies(name, count, k)) {
-            const char *word = part->word[0] ? part->word : "run";
-            int same = parts > 0;
-            for (int32_t i = 0; same && i < count; i++) {
-                const char *a = NULL, *b = NULL;
-                int first = 0;
-                while (!number_varies(name, count, first)) first++;
-                const size_t m = number_at(name[i], first, &a);
-                same = number_at(name[i], k, &b) == m && !memcmp(a, b, m);
-            }
-            parts += !same;
-            n +=
-                (size_t)(parts > 1 && !same ? sprintf(out + n, "{%s%d}", word, parts) : sprintf(out + n, "{%s}", word));
-        } else if (length)
-            n += (size_t)sprintf(out + n, "%.*s", (int)CT_MIN(length, 40), p);
-        else
-            out[n++] = *p, out[n] = 0;
-        if (length) k++, p += length - 1;
+    if (!text.failed && text.used) {
+        char *kept = ct__tree_alloc(f->d->pool, (int64_t)text.used + 1, 1);
+        if (kept) f->kind[i] = strcpy(kept, text.bytes);
+        text.failed |= !kept;
     }
-    return ct__draft_print(d, "%s", out);
-}
-
-/* ---- groups ---- */
-
-static int32_t first_of_mask(const files *f, int32_t i)
-{
-    char mine[PATH_SIZE], other[PATH_SIZE];
-    mask(f->path[i], mine);
-    for (int32_t k = 0; k < i; k++) {
-        mask(f->path[k], other);
-        if (!strcmp(mine, other)) return k;
-    }
-    return i;
-}
-
-static int32_t names_like(const files *f, const int32_t first[], int32_t i, const char *name[])
-{
-    int32_t n = 0;
-    for (int32_t k = i; k < f->count; k++)
-        if (first[k] == i) name[n++] = f->path[k];
-    return n;
-}
-
-static ct_status group_by_number(const files *f, ct__draft_group *group, int32_t *groups)
-{
-    int32_t *first = ct__zalloc(f->count, sizeof *first);
-    const char **name = ct__zalloc(f->count, sizeof *name);
-    part_name part = {0};
-    ct_status status = first && name ? CT_OK : ct__no_memory(f->d->err, "files", f->count);
-    for (int32_t i = 0; status == CT_OK && i < f->count; i++) first[i] = first_of_mask(f, i);
-    for (int32_t i = 0; status == CT_OK && i < f->count; i++) {
-        const int32_t n = first[i] == i ? names_like(f, first, i, name) : 0;
-        for (int k = 0; n > 1 && k < NUMBERS_MAX; k++) {
-            const char *digit;
-            if (!number_at(name[0], k, &digit) || !number_varies(name, n, k)) continue;
-            see_word(&part, name[0], k);
-            break;
-        }
-    }
-    for (int32_t i = 0; status == CT_OK && i < f->count; i++) {
-        const int32_t n = first[i] == i ? names_like(f, first, i, name) : 0;
-        if (!n) continue;
-        const char *pattern = n > 1 ? pattern_of(f->d, name, n, &part) : f->path[i];
-        if (!pattern)
-            status = CT_E_MEMORY;
-        else
-            group[(*groups)++] = (ct__draft_group){pattern, f->whole[i]};
-    }
-    free(first);
-    free(name);
+    if (text.failed || status == CT_E_MEMORY)
+        status = ct__no_memory(f->d->err, "names", f->count);
+    else
+        status = CT_OK; /* what cannot be read is said later */
+    ct__text_free(&text);
     return status;
 }
 
-/* ---- bags are runs ---- */
-
-static const char *bag_ending(const char *path)
+ct_status ct__draft_collect(files *f, const char *const path[], int32_t paths)
 {
-    const char *dot = strrchr(path, '.');
-    return dot && ct__word_find("mcap bag db3", dot + 1) >= 0 ? dot : "";
-}
-
-/* Bags of one folder and ending, whatever they are called: "{run}.mcap". */
-static ct_status group_bags(files *f, ct__draft_group *group, int32_t *groups)
-{
-    char mine[PATH_SIZE], other[PATH_SIZE];
-    int numbers = 1;
-    if (f->count < 2 || !*bag_ending(f->path[0])) return CT_OK;
-    mask(f->path[0], mine);
-    for (int32_t i = 0; i < f->count; i++) {
-        if (strchr(f->path[i], '/') || strcmp(bag_ending(f->path[i]), bag_ending(f->path[0]))) return CT_OK;
-        mask(f->path[i], other);
-        numbers = numbers && !strcmp(mine, other);
-    }
-    if (numbers) return CT_OK; /* which say more */
-    const char *pattern = ct__draft_print(f->d, "{run}%s", bag_ending(f->path[0]));
-    if (!pattern) return CT_E_MEMORY;
-    group[(*groups)++] = (ct__draft_group){pattern, f->whole[0]};
-    f->count = 0;
+    CT_TRY(collect(f, path, paths));
+    CT_TRY(make_relative(f));
+    if (!f->count) return ct_fail(f->d->err, CT_E_EMPTY, "there are no tables and no bags in %s", path[0]);
+    for (int32_t i = 0; i < f->count; i++)
+        if (f->count > 1)
+            CT_TRY(find_kind(f, i));
+        else
+            f->kind[i] = "";
     return CT_OK;
-}
-
-/* ---- words that are runs ---- */
-
-/* The part p of a file's name, between - _ and . and before its ending; 0: there is none, or it has no digit. */
-static size_t token_at(const char *path, int p, const char **first)
-{
-    const char *slash = strrchr(path, '/'), *at = slash ? slash + 1 : path, *end = strrchr(at, '.');
-    if (!end) end = at + strlen(at);
-    while (p-- && at < end) {
-        at += strcspn(at, "-_.");
-        at += at < end;
-    }
-    const size_t length = CT_MIN(strcspn(at, "-_."), (size_t)(end - CT_MIN(at, end)));
-    const size_t letters = strcspn(at, "0123456789");
-    *first = at;
-    return at < end && letters < length ? length : 0;
-}
-
-static void without_token(const char *path, int p, char out[PATH_SIZE])
-{
-    const char *at;
-    const size_t length = token_at(path, p, &at);
-    snprintf(out, PATH_SIZE, "%.*s{run}%s", (int)(at - path), path, at + length);
-}
-
-static int same_token(const char *a, const char *b, int p)
-{
-    const char *x, *y;
-    const size_t length = token_at(a, p, &x);
-    return token_at(b, p, &y) == length && !memcmp(x, y, length);
-}
-
-static int same_rest(const char *a, const char *b, int p)
-{
-    char x[PATH_SIZE], y[PATH_SIZE];
-    without_token(a, p, x);
-    without_token(b, p, y);
-    return !strcmp(x, y);
-}
-
-/* Is part p the run: does every word there occur with every rest of a name? "gps-test00", "gps-train00", "odo-test00",
- * "odo-train00". Words that differ in their numbers alone are left to the numbers. */
-static int token_is_run(const files *f, int p)
-{
-    char first[PATH_SIZE], mine[PATH_SIZE];
-    int32_t count = 0, words = 0, rests = 0, masks = 0;
-    for (int32_t i = 0; i < f->count; i++) {
-        const char *at;
-        int word = 1, rest = 1;
-        if (!token_at(f->path[i], p, &at)) continue;
-        for (int32_t k = 0; k < i; k++) {
-            if (!token_at(f->path[k], p, &at)) continue;
-            word = word && !same_token(f->path[i], f->path[k], p);
-            rest = rest && !same_rest(f->path[i], f->path[k], p);
-        }
-        char token[PATH_SIZE];
-        const size_t length = token_at(f->path[i], p, &at);
-        snprintf(token, sizeof token, "%.*s", (int)length, at);
-        mask(token, mine);
-        if (!count++) strcpy(first, mine);
-        masks |= strcmp(first, mine) != 0;
-        words += word;
-        rests += rest;
-    }
-    return masks && words > 1 && count == words * rests;
-}
-
-#define TOKENS_MAX 6
-
-/* Groups of names whose run is a word; those files are taken from the list. */
-static ct_status group_by_token(files *f, ct__draft_group *group, int32_t *groups)
-{
-    int32_t left = 0;
-    int p = 0;
-    while (p < TOKENS_MAX && !token_is_run(f, p)) p++;
-    if (p == TOKENS_MAX) return CT_OK;
-    for (int32_t i = 0; i < f->count; i++) {
-        const char *at;
-        char pattern[PATH_SIZE];
-        int seen = 0;
-        if (!token_at(f->path[i], p, &at)) {
-            f->path[left] = f->path[i];
-            f->whole[left++] = f->whole[i];
-            continue;
-        }
-        without_token(f->path[i], p, pattern);
-        for (int32_t k = 0; k < *groups; k++) seen |= !strcmp(group[k].pattern, pattern);
-        if (seen) continue;
-        group[*groups] = (ct__draft_group){ct__draft_print(f->d, "%s", pattern), f->whole[i]};
-        if (!group[(*groups)++].pattern) return CT_E_MEMORY;
-    }
-    f->count = left;
-    return CT_OK;
-}
-
-/* ---- folders that are runs ---- */
-
-/* The folder at this depth of a path; 0: there is none. */
-static size_t component_at(const char *path, int depth, const char **first)
-{
-    for (; depth; depth--) {
-        path += strcspn(path, "/");
-        if (!*path++) return 0;
-    }
-    const size_t length = strcspn(path, "/");
-    *first = path;
-    return path[length] ? length : 0;
-}
-
-/* The path with {run} for the folder at this depth, and for its name where that is a word of what follows:
- * "{run}/{run}_odometry.csv". Empty: there is no such folder. */
-static const char *without_component(ct__draft *d, const char *path, int depth)
-{
-    char out[2 * PATH_SIZE];
-    const char *folder = "";
-    const size_t length = component_at(path, depth, &folder);
-    if (!length) return "";
-    size_t n = (size_t)snprintf(out, sizeof out, "%.*s{run}", (int)(folder - path), path);
-    for (const char *p = folder + length; *p && n + 8 < sizeof out;) {
-        const int word = !isalnum((unsigned char)p[-1]) && !strncmp(p, folder, length) &&
-                         !isalnum((unsigned char)p[length]) && length > 1;
-        if (word)
-            n += (size_t)sprintf(out + n, "{run}"), p += length;
-        else
-            out[n++] = *p++;
-    }
-    out[n] = 0;
-    return ct__draft_print(d, "%s", out);
-}
-
-static int same_folder(const char *a, const char *b, int depth)
-{
-    const char *x = "", *y = "";
-    const size_t length = component_at(a, depth, &x);
-    return component_at(b, depth, &y) == length && x - a == y - b && !memcmp(a, b, (size_t)(x - a) + length);
-}
-
-/* taken[i] <- 1: file i is in a folder that is a run: two of its files, or more, are in another folder as well. */
-static int find_runs(const files *f, const char *const pattern[], int depth, uint8_t *taken)
-{
-    int any = 0;
-    for (int32_t i = 0; i < f->count; i++) {
-        taken[i] = 0;
-        for (int32_t k = 0; *pattern[i] && !taken[i] && k < f->count; k++)
-            taken[i] = k != i && !strcmp(pattern[i], pattern[k]);
-    }
-    for (int32_t i = 0, end; i < f->count; i = end) { /* sorted: files of a folder follow each other */
-        int32_t shared = 0;
-        for (end = i; end < f->count && (end == i || same_folder(f->path[i], f->path[end], depth)); end++)
-            shared += taken[end];
-        for (int32_t k = i; k < end; k++) taken[k] = taken[k] && shared > 1;
-        any |= shared > 1;
-    }
-    return any;
-}
-
-/* Groups of files that several folders have; those are taken from the list. What one folder alone has stays. */
-static ct_status group_by_folder(files *f, ct__draft_group *group, int32_t *groups)
-{
-    uint8_t *taken = ct__zalloc(f->count, sizeof *taken);
-    const char **pattern = ct__zalloc(f->count, sizeof *pattern);
-    ct_status status = taken && pattern ? CT_OK : ct__no_memory(f->d->err, "files", f->count);
-    int32_t left = 0;
-    int any = 0;
-    for (int depth = 0; status == CT_OK && !any && depth < DEPTH_MAX; depth++) {
-        for (int32_t i = 0; status == CT_OK && i < f->count; i++)
-            if (!(pattern[i] = without_component(f->d, f->path[i], depth))) status = CT_E_MEMORY;
-        if (status == CT_OK) any = find_runs(f, pattern, depth, taken);
-    }
-    for (int32_t i = 0; status == CT_OK && any && i < f->count; i++) {
-        int seen = 0;
-        for (int32_t k = 0; taken[i] && k < *groups; k++) seen |= !strcmp(group[k].pattern, pattern[i]);
-        if (!taken[i])
-            f->path[left] = f->path[i], f->whole[left++] = f->whole[i];
-        else if (!seen)
-            group[(*groups)++] = (ct__draft_group){pattern[i], f->whole[i]};
-    }
-    if (any) f->count = left;
-    free(taken);
-    free(pattern);
-    return status;
-}
-
-ct_status ct__draft_groups(ct__draft *d, const char *const path[], int32_t paths, ct__draft_group **out, int32_t *count)
-{
-    files *f = ct__zalloc(1, sizeof *f);
-    *count = 0;
-    *out = NULL;
-    if (!f) return ct__no_memory(d->err, "files", paths);
-    f->d = d;
-    ct_status status = collect(f, path, paths);
-    if (status == CT_OK) status = make_relative(f);
-    if (status == CT_OK && !f->count)
-        status = ct_fail(d->err, CT_E_EMPTY, "there are no tables and no bags in %s", path[0]);
-    if (status == CT_OK && !(*out = ct__tree_alloc(d->pool, f->count, sizeof **out)))
-        status = ct__no_memory(d->err, "files", f->count);
-    if (status == CT_OK) status = group_by_folder(f, *out, count);
-    if (status == CT_OK) status = group_bags(f, *out, count);
-    if (status == CT_OK) status = group_by_token(f, *out, count);
-    if (status == CT_OK) status = group_by_number(f, *out, count);
-    free(f);
-    return status;
 }

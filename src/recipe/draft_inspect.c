@@ -1,10 +1,10 @@
-/* draft_inspect.c: what a file or a topic holds: fields with meanings, the period of its stamps, units by the size of
- * values, names of landmarks. The first records are looked at, not the whole file. */
+/* draft_inspect.c: what a file or a topic holds: fields with meanings, by their names. */
+#define _POSIX_C_SOURCE 200809L
 #include "recipe/draft.h"
 
 #include <math.h>
 
-#define LOOK 4000 /* records: enough for a robot to turn by more than 7 rad if its heading is in degrees */
+#define LOOK 4000 /* transforms that are looked at */
 
 ct_status ct__draft_note(ct__draft *d, const char *text)
 {
@@ -52,31 +52,93 @@ static const char *kind_of(const char *name)
                                                                 : NULL;
 }
 
-/* The same, of a column by what it means: latitude, longitude and the height beside them are the GPS's, whatever else
- * the table has. */
+/* The same, of a column by what it means: latitude, longitude and the height beside them are the GPS's, if the table
+ * has motion, too. */
 static const char *kind_of_column(const char *name, int geodetic)
 {
-    const char       *unit, *kind = kind_of(name);
+    const char *unit, *kind = kind_of(name);
     const ct__meaning m = ct__draft_meaning(name, &unit);
-    const int         mine = m == CT__MEANS_LATITUDE || m == CT__MEANS_LONGITUDE || m == CT__MEANS_HEIGHT;
+    const int mine = m == CT__MEANS_LATITUDE || m == CT__MEANS_LONGITUDE || m == CT__MEANS_HEIGHT;
+    if (m == CT__MEANS_LEFT || m == CT__MEANS_RIGHT || m == CT__MEANS_LEFT_SPEED || m == CT__MEANS_RIGHT_SPEED)
+        return kind == kind_of("odom") ? NULL : kind; /* "encoder_left" beside "right_ticks" */
     return !kind && geodetic && mine ? kind_of("gps") : kind;
 }
 
-static ct_status take_field(ct__draft *d, ct__draft_source *s, const ct_source_field *field, size_t prefix)
+/* MATLAB's "position_2" is element 1 of a vector, if there is no "position_0". */
+static const char *as_element(const ct_source *source, const char *name, char buf[300])
 {
+    const size_t n = strlen(name);
+    if (n < 3 || n > 200 || name[n - 2] != '_' || name[n - 1] < '1' || name[n - 1] > '4') return name;
+    for (int32_t i = 0; i < ct_source_fields(source); i++) {
+        const char *other = ct_source_field_at(source, i)->name;
+        if (strlen(other) == n && !strncmp(other, name, n - 1) && other[n - 1] == '0') return name;
+    }
+    snprintf(buf, 300, "%.*s[%d]", (int)n - 2, name, name[n - 1] - '1');
+    return buf;
+}
+
+/* A header's stamp is of the measurement, others are of the recording. */
+static int is_header_stamp(const char *name) { return ct__draft_has_word(name, "header"); }
+
+/* Is this name better than that of the field that the source has for a meaning? */
+static int is_better(const ct__draft_source *s, ct__meaning m, const char *name)
+{
+    if (!ct__draft_has(s, m)) return 1;
+    if (m == CT__MEANS_TIME) return is_header_stamp(name) && !is_header_stamp(s->field[m]);
+    return m == CT__MEANS_YAW && ct__draft_has_word(s->field[m], "course cog head") &&
+           !ct__draft_has_word(name, "course cog head"); /* which is where it travels to */
+}
+
+static void note_axes(ct__draft_source *s, ct__meaning m, const char *name)
+{
+    if ((m == CT__MEANS_X || m == CT__MEANS_Y) && ct__draft_has_word(name, "e n east easting north northing utm"))
+        s->north = 1;
+    if (m == CT__MEANS_LATITUDE) s->north = 1;
+    if (m == CT__MEANS_YAW && ct__draft_is_compass(name)) s->compass = 1;
+    if (m == CT__MEANS_QW && strchr(name, '[')) s->ned = 1; /* PX4 */
+    if (m == CT__MEANS_TIME && ct__draft_has_word(name, "source destination from to start end begin")) s->interval++;
+    if (m == CT__MEANS_DOWN && !ct__draft_has_word(name, "depth")) s->ned = 1;
+    if (m == CT__MEANS_VY && ct__draft_has_word(name, "sway")) s->factor[m] = -1;  /* to starboard */
+    if (m == CT__MEANS_VZ && ct__draft_has_word(name, "heave")) s->factor[m] = -1; /* down         */
+}
+
+/* geometry_msgs/Vector3Stamped: what its elements are, the name of the file or topic says. */
+static ct__meaning vector_of(const ct__draft_source *s, const char *name, ct__meaning m)
+{
+    if (m < CT__MEANS_X || m > CT__MEANS_Z || !ct__draft_has_word(name, "vector")) return m;
+    const char *of = s->topic ? s->topic : s->pattern;
+    if (ct__draft_has_word(of, "velocity vel speed twist")) return (ct__meaning)(CT__MEANS_VX + (m - CT__MEANS_X));
+    return ct__draft_has_word(of, "position pos point location") ? m : CT__MEANS_NOTHING;
+}
+
+static ct_status take_field(ct__draft *d, ct__draft_source *s, const ct_source *source, const ct_source_field *field,
+                            size_t prefix)
+{
+    char buf[300];
     const char *unit;
     if (strlen(field->name) <= prefix) return CT_OK;
     const char *name = field->name + prefix;
-    ct__meaning m = ct__draft_meaning(name, &unit);
-    if (m == CT__MEANS_ID && ct__draft_has(s, m)) m = CT__MEANS_ID2;
-    if (m == CT__MEANS_NOTHING || ct__draft_has(s, m)) return CT_OK;
-    if (m != CT__MEANS_ID && m != CT__MEANS_ID2 && (!strcmp(field->type, "text") || !strcmp(field->type, "string")))
+    const char *meant = s->topic ? name : as_element(source, name, buf);
+    ct__meaning m = vector_of(s, name, ct__draft_meaning(meant, &unit));
+    const int text = !strcmp(field->type, "text") || !strcmp(field->type, "string");
+    if (m == CT__MEANS_ID && ct__draft_has(s, m)) {
+        const int better = ct__draft_has_word(name, "anchor beacon landmark") && !ct__draft_has(s, CT__MEANS_ID2) &&
+                           !ct__draft_has_word(s->field[m], "anchor beacon landmark"); /* not the tag that measures */
+        if (better) s->field[CT__MEANS_ID2] = s->field[m];
+        if (!better) m = CT__MEANS_ID2;
+    } else if (m == CT__MEANS_NOTHING || !is_better(s, m, name)) {
+        note_axes(s, m == CT__MEANS_TIME ? m : CT__MEANS_NOTHING, name);
         return CT_OK;
-    if (m == CT__MEANS_TIME && s->topic) return CT_OK; /* bags have stamps of their own */
+    }
+    if (m == CT__MEANS_ID2 && ct__draft_has(s, m)) return CT_OK;
+    if (m != CT__MEANS_ID && m != CT__MEANS_ID2 && text) return CT_OK;
+    if (s->topic && (m == CT__MEANS_TIME || m == CT__MEANS_NANOSECONDS)) return CT_OK; /* bags have their own */
     s->field[m] = m == CT__MEANS_ID || m == CT__MEANS_ID2 ? ct__draft_print(d, "%s", name) : quoted(d, name);
     if (!s->field[m]) return CT_E_MEMORY;
     const char *written = unit_of_type(d, field->type);
     s->unit[m] = written ? written : unit;
+    if (m == CT__MEANS_TIME) s->date = !strcmp(field->type, "time") && !s->topic;
+    note_axes(s, m, name);
     return CT_OK;
 }
 
@@ -86,12 +148,16 @@ static void name_by_count(ct__draft_source *s, int32_t columns)
     static const struct {
         const char *file;
         int32_t columns;
-        ct__meaning meaning[6];
+        ct__meaning meaning[8];
     } GUESS[] = {
-        {"truth groundtruth gt mocap vicon reference ref",
-         4,
-         {CT__MEANS_TIME, CT__MEANS_X, CT__MEANS_Y, CT__MEANS_YAW}},
-        {"truth groundtruth gt mocap vicon reference ref", 3, {CT__MEANS_TIME, CT__MEANS_X, CT__MEANS_Y}},
+        {CT__DRAFT_TRUTH_WORDS " ref",
+         7,
+         {CT__MEANS_TIME, CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z, CT__MEANS_ROLL, CT__MEANS_PITCH, CT__MEANS_YAW}},
+        {CT__DRAFT_ODOMETRY_WORDS,
+         7,
+         {CT__MEANS_TIME, CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z, CT__MEANS_ROLL, CT__MEANS_PITCH, CT__MEANS_YAW}},
+        {CT__DRAFT_TRUTH_WORDS " ref", 4, {CT__MEANS_TIME, CT__MEANS_X, CT__MEANS_Y, CT__MEANS_YAW}},
+        {CT__DRAFT_TRUTH_WORDS " ref", 3, {CT__MEANS_TIME, CT__MEANS_X, CT__MEANS_Y}},
         {"gps gnss position positions fix uwb", 3, {CT__MEANS_TIME, CT__MEANS_X, CT__MEANS_Y}},
         {"odom odometry wheel wheels", 3, {CT__MEANS_TIME, CT__MEANS_VX, CT__MEANS_WZ}},
         {"odom odometry wheel wheels", 4, {CT__MEANS_TIME, CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_WZ}},
@@ -101,7 +167,7 @@ static void name_by_count(ct__draft_source *s, int32_t columns)
         {"range ranges", 3, {CT__MEANS_TIME, CT__MEANS_ID, CT__MEANS_RANGE}},
         {"landmark landmarks map beacon beacons anchors", 3, {CT__MEANS_ID, CT__MEANS_X, CT__MEANS_Y}},
     };
-    static const char *const COLUMN[] = {"`#1`", "`#2`", "`#3`", "`#4`", "`#5`", "`#6`"};
+    static const char *const COLUMN[] = {"`#1`", "`#2`", "`#3`", "`#4`", "`#5`", "`#6`", "`#7`"};
     for (size_t i = 0; i < sizeof GUESS / sizeof *GUESS; i++) {
         if (columns != GUESS[i].columns || !ct__draft_has_word(s->pattern, GUESS[i].file)) continue;
         for (int32_t k = 0; k < columns; k++) {
@@ -113,158 +179,85 @@ static void name_by_count(ct__draft_source *s, int32_t columns)
     }
 }
 
+/* What other fields say about one: sec and nanosec, a height above east and north, speeds of wheels like pixels. */
+static ct_status relate_fields(ct__draft *d, ct__draft_source *s)
+{
+    static const struct {
+        ct__meaning from, to;
+    } WHEEL[] = {{CT__MEANS_V, CT__MEANS_LEFT_SPEED}, {CT__MEANS_V_RIGHT, CT__MEANS_RIGHT_SPEED}};
+    for (int i = 0; i < 2; i++) {
+        if (ct__draft_has(s, CT__MEANS_U) || !ct__draft_has(s, WHEEL[i].from)) continue;
+        s->field[WHEEL[i].to] = s->field[WHEEL[i].from];
+        s->unit[WHEEL[i].to] = s->unit[WHEEL[i].from];
+        s->field[WHEEL[i].from] = NULL;
+    }
+    const char *ns = s->field[CT__MEANS_NANOSECONDS], *sec = s->field[CT__MEANS_TIME];
+    if (ns && sec && ct__draft_has_word(sec, "sec secs"))
+        s->field[CT__MEANS_TIME] = ct__draft_print(d, "%s + (%s in ns)", sec, ns);
+    else if (ns && !sec)
+        s->field[CT__MEANS_TIME] = ns, s->unit[CT__MEANS_TIME] = "ns";
+    s->field[CT__MEANS_NANOSECONDS] = NULL;
+    if (!ct__draft_has(s, CT__MEANS_Z) && ct__draft_has(s, CT__MEANS_X) && !ct__draft_has(s, CT__MEANS_LATITUDE) &&
+        ct__draft_has(s, CT__MEANS_HEIGHT)) {
+        s->field[CT__MEANS_Z] = s->field[CT__MEANS_HEIGHT];
+        s->unit[CT__MEANS_Z] = s->unit[CT__MEANS_HEIGHT];
+        s->field[CT__MEANS_HEIGHT] = NULL;
+    }
+    return s->field[CT__MEANS_TIME] || !ns ? CT_OK : CT_E_MEMORY;
+}
+
+/* Has the table motion of a body beside latitudes? Then the latitudes are a source of their own. */
+static int has_motion(const ct_source *source)
+{
+    int moves = 0, turns = 0, geodetic = 0;
+    const char *unit;
+    for (int32_t i = 0; i < ct_source_fields(source); i++) {
+        const ct__meaning m = ct__draft_meaning(ct_source_field_at(source, i)->name, &unit);
+        geodetic |= m == CT__MEANS_LATITUDE;
+        moves |= m == CT__MEANS_VX || m == CT__MEANS_DX || m == CT__MEANS_LEFT || m == CT__MEANS_LEFT_SPEED;
+        turns |= m == CT__MEANS_WZ || m == CT__MEANS_DYAW || m == CT__MEANS_RIGHT || m == CT__MEANS_RIGHT_SPEED;
+    }
+    return geodetic && moves && turns;
+}
+
+/* Names of the first columns, for people. */
+static ct_status list_columns(ct__draft *d, ct__draft_source *s, const ct_source *source, int names)
+{
+    const int32_t fields = ct_source_fields(source);
+    char          list[700] = "";
+    size_t        n = 0;
+    for (int32_t i = 0; names && i < fields && i < 13; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%.40s", i ? ", " : "",
+                              i < 12 ? ct_source_field_at(source, i)->name : "...");
+    if (!names && fields > 1)
+        snprintf(list, sizeof list, "%d without names; name them in the source, columns: [t, ...]", (int)fields);
+    s->columns = ct__draft_print(d, "%s", list);
+    return s->columns ? CT_OK : CT_E_MEMORY;
+}
+
 static ct_status take_fields(ct__draft *d, ct__draft_source *s, const ct_source *source, const char *prefix)
 {
     const int32_t fields = ct_source_fields(source);
     const size_t length = strlen(prefix);
     const char *unit;
-    int names = 0, geodetic = 0;
-    for (int32_t i = 0; i < fields; i++)
-        geodetic |= ct__draft_meaning(ct_source_field_at(source, i)->name, &unit) == CT__MEANS_LATITUDE;
+    const int apart = has_motion(source) && !ct__draft_has_word(s->pattern, CT__DRAFT_TRUTH_WORDS);
+    int names = 0;
     for (int32_t i = 0; i < fields; i++) {
         const ct_source_field *f = ct_source_field_at(source, i);
         names += f->name[0] != '#';
-        const int time = !s->topic && ct__draft_meaning(f->name, &unit) == CT__MEANS_TIME;
-        if (!s->topic && !time && s->kind != kind_of_column(f->name, geodetic)) continue; /* literals: one of each */
-        if (!strncmp(f->name, prefix, length)) CT_TRY(take_field(d, s, f, length));
+        if (ct__draft_has_word(f->name, "ned")) s->ned = 1;
+        const ct__meaning m = ct__draft_meaning(f->name, &unit);
+        s->north |= m == CT__MEANS_LATITUDE;
+        const int time = !s->topic && (m == CT__MEANS_TIME || m == CT__MEANS_NANOSECONDS);
+        if (!s->topic && !time && s->kind != kind_of_column(f->name, apart)) continue; /* literals: one of each */
+        if (!strncmp(f->name, prefix, length)) CT_TRY(take_field(d, s, source, f, length));
     }
-    if (!names) name_by_count(s, fields);
-    return CT_OK;
-}
-
-/* ---- first records ---- */
-
-typedef struct {
-    int32_t at[CT__MEANS_COUNT]; /* place of a value, or -1 */
-    int32_t text[2];
-    double most[CT__MEANS_COUNT]; /* largest magnitude */
-    double time[LOOK];
-    int64_t records;
-    int rotation; /* a quaternion other than zero */
-} looks;
-
-static int is_known(const ct__draft_source *s, int which, const char *text)
-{
-    for (int32_t i = 0; i < CT__DRAFT_IDS_MAX && s->id[which][i]; i++)
-        if (!strcmp(s->id[which][i], text)) return 1;
-    return 0;
-}
-
-static ct_status take_id(ct__draft *d, ct__draft_source *s, int which, const char *text)
-{
-    int32_t n = 0;
-    while (n < CT__DRAFT_IDS_MAX && s->id[which][n]) n++;
-    if (n == CT__DRAFT_IDS_MAX || is_known(s, which, text)) return CT_OK;
-    s->id[which][n] = ct__draft_print(d, "%s", text);
-    return s->id[which][n] ? CT_OK : CT_E_MEMORY;
-}
-
-static ct_status take_record(ct__draft *d, ct__draft_source *s, looks *l, const ct_record *record)
-{
-    for (int m = 0; m < CT__MEANS_COUNT; m++) {
-        const double v = l->at[m] < 0 ? NAN : fabs(record->value[l->at[m]]);
-        if (v > l->most[m]) l->most[m] = v;
-        if (m >= CT__MEANS_QX && m <= CT__MEANS_QW && v > 0) l->rotation = 1;
-    }
-    l->time[l->records++] =
-        l->at[CT__MEANS_TIME] >= 0 ? record->value[l->at[CT__MEANS_TIME]] : 1e-9 * (double)record->stamp;
-    for (int k = 0; k < 2; k++)
-        if (l->text[k] >= 0) CT_TRY(take_id(d, s, k, record->text[l->text[k]]));
-    return CT_OK;
-}
-
-static ct_status select_fields(ct__draft_source *s, ct_source *source, looks *l)
-{
-    ct_err ignored;
-    for (int m = 0; m < CT__MEANS_COUNT; m++) {
-        l->at[m] = -1;
-        if (!ct__draft_has(s, (ct__meaning)m) || m == CT__MEANS_ID || m == CT__MEANS_ID2) continue;
-        const ct_status status = ct_source_select(source, s->field[m], &l->at[m], &ignored);
-        if (status == CT_E_MEMORY) return status;
-        if (status != CT_OK) l->at[m] = -1, s->field[m] = NULL; /* a text after all */
-    }
-    for (int k = 0; k < 2; k++) {
-        const char *name = s->field[k ? CT__MEANS_ID2 : CT__MEANS_ID];
-        l->text[k] = -1;
-        if (name && ct_source_select_text(source, name, &l->text[k], &ignored) == CT_E_MEMORY) return CT_E_MEMORY;
-    }
-    return CT_OK;
-}
-
-static double median_step(const looks *l)
-{
-    double step[LOOK];
-    int64_t n = 0;
-    for (int64_t i = 1; i < l->records; i++)
-        if (l->time[i] > l->time[i - 1]) step[n++] = l->time[i] - l->time[i - 1];
-    return n ? ct_median(n, step) : NAN;
-}
-
-/* The unit of a stamp by its size: seconds since 1970 are about 2e9; no sensor waits for five seconds. */
-static const char *time_unit(double most, double step)
-{
-    if (most > 1e17 || step > 3e5) return "ns";
-    if (most > 1e14 || step > 3e3) return "us";
-    if (most > 1e11 || step > 5) return "ms";
-    return NULL;
-}
-
-static double seconds(const char *unit)
-{
-    return !unit ? 1 : !strcmp(unit, "ns") ? 1e-9 : !strcmp(unit, "us") ? 1e-6 : !strcmp(unit, "ms") ? 1e-3 : 1;
-}
-
-static void guess_units(ct__draft_source *s, const looks *l)
-{
-    static const struct {
-        ct__meaning meaning;
-        double most;
-        const char *unit;
-    } SIZE[] = {{CT__MEANS_YAW, 7, "deg"},   {CT__MEANS_BEARING, 7, "deg"}, {CT__MEANS_DYAW, 7, "deg"},
-                {CT__MEANS_WZ, 20, "deg/s"}, {CT__MEANS_RANGE, 2000, "mm"}, {CT__MEANS_VX, 200, "mm/s"}};
-    for (size_t i = 0; i < sizeof SIZE / sizeof *SIZE; i++) {
-        const ct__meaning m = SIZE[i].meaning;
-        if (!ct__draft_has(s, m) || s->unit[m] || !(l->most[m] > SIZE[i].most)) continue;
-        s->unit[m] = SIZE[i].unit;
-        s->guessed[m] = 1;
-    }
-    const double step = median_step(l);
-    const char *unit = s->unit[CT__MEANS_TIME];
-    if (ct__draft_has(s, CT__MEANS_TIME) && !unit) {
-        unit = s->unit[CT__MEANS_TIME] = time_unit(l->most[CT__MEANS_TIME], step);
-        s->guessed[CT__MEANS_TIME] = unit != NULL;
-    }
-    s->period_s = step * (ct__draft_has(s, CT__MEANS_TIME) ? seconds(unit) : 1);
-    s->zero_rotation = ct__draft_has(s, CT__MEANS_QW) && !l->rotation;
-}
-
-static ct_status look(ct__draft *d, ct__draft_source *s, const ct_source_options *options)
-{
-    ct_err why = {0};
-    ct_source *source;
-    ct_source_options how = *options;
-    looks *l = ct__zalloc(1, sizeof *l);
-    if (!l) return ct__no_memory(d->err, "records", LOOK);
-    if (ct__draft_has(s, CT__MEANS_TIME)) how.time = "0"; /* the column is read as a number, whatever its unit */
-    ct_status status = ct_source_open(s->file, &how, &source, &why);
-    if (status == CT_OK) {
-        status = select_fields(s, source, l);
-        for (int more = 1; status == CT_OK && l->records < LOOK;) {
-            ct_record record;
-            status = ct_source_next(source, &record, &more, &why);
-            if (status != CT_OK || !more) break;
-            status = take_record(d, s, l, &record);
-        }
-        ct_source_free(source);
-    }
-    s->records = l->records;
-    if (status != CT_E_MEMORY && l->records)
-        guess_units(s, l);
-    else
-        s->period_s = NAN;
-    free(l);
-    if (status == CT_E_MEMORY) return ct__no_memory(d->err, "records", LOOK);
-    return status == CT_OK ? CT_OK : ct__draft_note(d, why.text); /* what came before is of use */
+    if (!s->topic && ct__draft_has_word(s->pattern, "vehicle") &&
+        ct__draft_has_word(s->pattern, "local visual odometry"))
+        s->ned = 1; /* PX4's messages */
+    if (!names && !s->kind) name_by_count(s, fields);
+    if (!s->topic) CT_TRY(list_columns(d, s, source, names));
+    return relate_fields(d, s);
 }
 
 /* ---- tables ---- */
@@ -275,9 +268,12 @@ static ct_status inspect_columns(ct__draft *d, const ct__draft_group *g, const c
     ct_err why = {0};
     ct_source *source;
     ct_source_options options = ct_source_defaults();
-    ct__draft_source s = {.pattern = g->pattern, .file = g->file, .format = CT_SOURCE_AUTO, .kind = kind};
+    ct__draft_source s = {.pattern = g->pattern, .file = g->file, .files = g->files, .format = CT_SOURCE_AUTO};
     int meanings = 0;
+    s.kind = kind;
     s.period_s = NAN;
+    CT_TRY(ct__draft_skip(d, g->file, &s.skip, &s.rate_hz));
+    options.skip = s.skip;
     const ct_status opened = ct_source_open(g->file, &options, &source, &why);
     if (opened == CT_E_MEMORY) return ct__no_memory(d->err, "sources", 1);
     if (opened != CT_OK) return kind ? CT_OK : ct__draft_note(d, why.text);
@@ -292,10 +288,14 @@ static ct_status inspect_columns(ct__draft *d, const ct__draft_group *g, const c
     if (graph)
         s.role = CT__DRAFT_GRAPH;
     else
-        CT_TRY(look(d, &s, &options));
+        CT_TRY(ct__draft_read_records(d, &s, &options));
     s.has_time = ct__draft_has(&s, CT__MEANS_TIME);
+    if (!graph && !s.records && !kind) s.why_unused = fields ? "the table has no records" : "the file is empty";
+    if (s.files > 9 && s.records == 1)
+        s.why_unused = "each file has one record; join them into one table that has the stamps as a column";
     if (ct__draft_has(&s, CT__MEANS_MATRIX) && !s.has_time)
         s.has_time = 1, s.format = CT_SOURCE_KITTI; /* line by line */
+    s.has_time |= ct__draft_has(&s, CT__MEANS_FRAME);
     return add_source(d, &s);
 }
 
@@ -365,7 +365,8 @@ static ct_status inspect_topic(ct__draft *d, const ct__draft_group *g, const ct_
     ct_err why = {0};
     ct_source *source;
     ct_source_options options = ct_source_defaults();
-    ct__draft_source s = {.pattern = g->pattern, .file = g->file, .format = CT_SOURCE_AUTO, .has_time = 1};
+    ct__draft_source s = {
+        .pattern = g->pattern, .file = g->file, .files = g->files, .format = CT_SOURCE_AUTO, .has_time = 1};
     const int transforms = is_type(t->type, "TFMessage") || is_type(t->type, "tfMessage");
     s.topic = options.topic = ct__draft_print(d, "%s", t->name);
     s.type = ct__draft_print(d, "%s", t->type);
@@ -384,7 +385,7 @@ static ct_status inspect_topic(ct__draft *d, const ct__draft_group *g, const ct_
     if (is_type(t->type, "NavSatFix")) s.where = "status.status >= 0"; /* else there is no fix */
     if (transforms) return strstr(s.topic, "static") ? add_source(d, &s) : inspect_transforms(d, g, &s);
     const double period_s = s.period_s;
-    CT_TRY(look(d, &s, &options));
+    CT_TRY(ct__draft_read_records(d, &s, &options));
     s.period_s = period_s;
     return add_source(d, &s);
 }

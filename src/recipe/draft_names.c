@@ -68,13 +68,16 @@ int ct__draft_has_word(const char *text, const char *list)
 
 static const char *unit_of(const char *word)
 {
-    static const char *const UNIT[][2] = {{"deg", "deg"},     {"degree", "deg"}, {"degrees", "deg"},    {"rad", "rad"},
-                                          {"mm", "mm"},       {"cm", "cm"},      {"km", "km"},          {"ns", "ns"},
-                                          {"nsec", "ns"},     {"nsecs", "ns"},   {"nanoseconds", "ns"}, {"us", "us"},
-                                          {"usec", "us"},     {"ms", "ms"},      {"msec", "ms"},        {"kmh", "km/h"},
-                                          {"kph", "km/h"},    {"mph", "mph"},    {"kn", "kn"},          {"ft", "ft"},
-                                          {"dps", "deg/s"},   {"mps", "m/s"},    {"meters", "m"},       {"metres", "m"},
-                                          {"radians", "rad"}, {"seconds", "s"}};
+    static const char *const UNIT[][2] = {
+        {"deg", "deg"},   {"degree", "deg"},      {"degrees", "deg"},     {"rad", "rad"},        {"radians", "rad"},
+        {"mm", "mm"},     {"cm", "cm"},           {"km", "km"},           {"ft", "ft"},          {"meter", "m"},
+        {"meters", "m"},  {"metres", "m"},        {"metre", "m"},         {"ns", "ns"},          {"nsec", "ns"},
+        {"nsecs", "ns"},  {"nanosec", "ns"},      {"nanos", "ns"},        {"nanoseconds", "ns"}, {"us", "us"},
+        {"usec", "us"},   {"micros", "us"},       {"microseconds", "us"}, {"ms", "ms"},          {"msec", "ms"},
+        {"millis", "ms"}, {"milliseconds", "ms"}, {"seconds", "s"},       {"kmh", "km/h"},       {"kph", "km/h"},
+        {"mph", "mph"},   {"kn", "kn"},           {"kts", "kn"},          {"knots", "kn"},       {"mps", "m/s"},
+        {"dps", "deg/s"}, {"degps", "deg/s"},     {"degs", "deg/s"},      {"radps", "rad/s"},    {"rads", "rad/s"},
+        {"rpm", "rpm"}};
     for (size_t i = 0; i < sizeof UNIT / sizeof *UNIT; i++)
         if (!strcmp(word, UNIT[i][0])) return UNIT[i][1];
     return NULL;
@@ -91,65 +94,65 @@ static int axis_of(const char *word)
     return -1;
 }
 
-/* "vx", "qw", "wz", "dx": a letter and an axis. */
+/* "vx", "qw", "wz", "dx": a letter and an axis; words that need no other. vf, vl, vu and wf, wl, wu: ahead, left, up.
+ * Quaternions q0 .. q3 have their scalar first. */
 static ct__meaning short_name(const char *word)
 {
     static const struct {
-        const char *word;
+        const char *words;
         ct__meaning meaning;
-    } SHORT[] = {{"qx", CT__MEANS_QX},
-                 {"qy", CT__MEANS_QY},
-                 {"qz", CT__MEANS_QZ},
-                 {"qw", CT__MEANS_QW},
-                 {"vx", CT__MEANS_VX},
-                 {"vy", CT__MEANS_VY},
-                 {"vz", CT__MEANS_VZ},
-                 {"wx", CT__MEANS_WX},
-                 {"wy", CT__MEANS_WY},
-                 {"wz", CT__MEANS_WZ},
+    } SHORT[] = {{"qx q1", CT__MEANS_QX},
+                 {"qy q2", CT__MEANS_QY},
+                 {"qz q3", CT__MEANS_QZ},
+                 {"qw q0", CT__MEANS_QW},
+                 {"vx vf surge linear", CT__MEANS_VX},
+                 {"vy vl sway", CT__MEANS_VY},
+                 {"vz vu heave", CT__MEANS_VZ},
+                 {"wx wf gyrox gx", CT__MEANS_WX},
+                 {"wy wl gyroy gy", CT__MEANS_WY},
+                 {"wz wu w gz gyroz gyro omega yawrate turnrate angular", CT__MEANS_WZ},
                  {"dx", CT__MEANS_DX},
                  {"dy", CT__MEANS_DY},
-                 {"dyaw", CT__MEANS_DYAW},
-                 {"dtheta", CT__MEANS_DYAW},
-                 {"dheading", CT__MEANS_DYAW},
-                 {"dth", CT__MEANS_DYAW},
-                 {"dpsi", CT__MEANS_DYAW},
-                 {"yawrate", CT__MEANS_WZ},
-                 {"turnrate", CT__MEANS_WZ},
-                 {"omega", CT__MEANS_WZ},
-                 {"w", CT__MEANS_WZ},
-                 {"gz", CT__MEANS_WZ},
+                 {"dyaw dtheta dheading dth dpsi", CT__MEANS_DYAW},
                  {"m11", CT__MEANS_MATRIX},
-                 {"lat", CT__MEANS_LATITUDE},
-                 {"latitude", CT__MEANS_LATITUDE},
-                 {"lon", CT__MEANS_LONGITUDE},
-                 {"lng", CT__MEANS_LONGITUDE},
-                 {"long", CT__MEANS_LONGITUDE},
-                 {"longitude", CT__MEANS_LONGITUDE},
-                 {"alt", CT__MEANS_HEIGHT},
-                 {"altitude", CT__MEANS_HEIGHT},
-                 {"height", CT__MEANS_HEIGHT},
-                 {"roll", CT__MEANS_ROLL},
-                 {"pitch", CT__MEANS_PITCH},
+                 {"lat latitude", CT__MEANS_LATITUDE},
+                 {"lon lng long longitude", CT__MEANS_LONGITUDE},
+                 {"alt altitude height hmsl", CT__MEANS_HEIGHT},
+                 {"depth down", CT__MEANS_DOWN},
+                 {"roll rx", CT__MEANS_ROLL},
+                 {"pitch ry", CT__MEANS_PITCH},
+                 {"rz", CT__MEANS_YAW},
                  {"elevation", CT__MEANS_ELEVATION},
                  {"valid", CT__MEANS_VALID}};
     for (size_t i = 0; i < sizeof SHORT / sizeof *SHORT; i++)
-        if (!strcmp(word, SHORT[i].word)) return SHORT[i].meaning;
+        if (is_one_of(word, SHORT[i].words)) return SHORT[i].meaning;
     return CT__MEANS_NOTHING;
 }
 
-#define ANGLES "yaw theta heading psi th orientation course compass"
-#define SPEEDS "v vel velocity speed"
+#define COMPASS "heading hdg course compass cog head"
+#define ANGLES  "yaw theta psi th orientation " COMPASS
+#define SPEEDS  "v vel velocity speed spd gspeed"
+#define NOISE                                                                                                          \
+    "std dev stdev stddev sigma cov covariance var variance err error acc accel acceleration accuracy snr bias "       \
+    "mag magnetic magnetometer ba bg b seq pdop hdop vdop dop status"
+#define TIMES "t time timestamp stamp timestamps secs sec rostime unixtime utime epoch tow zeit datetime"
 
-/* Names that end in an axis: of a quaternion, a velocity, a turn rate, a position. */
+int ct__draft_is_compass(const char *name) { return ct__draft_has_word(name, COMPASS); }
+
+/* Names that end in an axis: of a quaternion, a velocity, a turn rate, a position. Velocities along axes of the world
+ * (north, east) are none of the body. */
 static ct__meaning with_axis(const words *w, const char *last)
 {
-    const int axis = axis_of(last);
+    const int axis = axis_of(last), world = is_one_of(last, "e n u east easting north northing up");
     if (any_of(w, "q quat quaternion orientation rotation") && (axis >= 0 || !strcmp(last, "w")))
         return axis < 0 ? CT__MEANS_QW : (ct__meaning)(CT__MEANS_QX + axis);
+    const int turn = any_of(w, "w omega angular ang gyro gyr gyroscope rate rates");
+    const int speed = any_of(w, "v vel velocity linear lin speed");
+    if ((turn || speed) && (any_of(w, "ned enu world global down") || world)) return CT__MEANS_NOTHING;
+    if (is_one_of(last, "d") && any_of(w, "pos position ned")) return CT__MEANS_DOWN;
     if (axis < 0) return CT__MEANS_NOTHING;
-    if (any_of(w, "w omega angular gyro gyr gyroscope rate rates")) return (ct__meaning)(CT__MEANS_WX + axis);
-    if (any_of(w, "v vel velocity linear speed")) return (ct__meaning)(CT__MEANS_VX + axis);
+    if (turn) return (ct__meaning)(CT__MEANS_WX + axis);
+    if (speed) return (ct__meaning)(CT__MEANS_VX + axis);
     if (any_of(w, "d delta") && axis < 2) return (ct__meaning)(CT__MEANS_DX + axis);
     if (w->count == 1 && is_one_of(last, "e n u")) return CT__MEANS_NOTHING; /* too short to tell */
     return (ct__meaning)(CT__MEANS_X + axis);
@@ -164,30 +167,69 @@ static ct__meaning pixel_name(const words *w)
     return left ? (u ? CT__MEANS_U : CT__MEANS_V) : u ? CT__MEANS_U_RIGHT : CT__MEANS_V_RIGHT;
 }
 
+/* Wheels: counts or distances so far, or speeds. Differences of counts are none of them. */
+static ct__meaning wheel_name(const words *w)
+{
+    const int left = any_of(w, "left l lw leftwheel"), right = any_of(w, "right r rw rightwheel");
+    if (left == right || any_of(w, "d delta diff")) return CT__MEANS_NOTHING;
+    if (any_of(w, SPEEDS " rate rpm omega")) return left ? CT__MEANS_LEFT_SPEED : CT__MEANS_RIGHT_SPEED;
+    if (any_of(w, "tick ticks count counts enc encoder encoders pulse pulses wheel dist distance travel odo"))
+        return left ? CT__MEANS_LEFT : CT__MEANS_RIGHT;
+    return CT__MEANS_NOTHING;
+}
+
+static ct__meaning stamp_name(const words *w)
+{
+    const char *last = w->word[w->count - 1];
+    if (w->count == 1 && is_one_of(last, TIMES)) return CT__MEANS_TIME;
+    return any_of(w, "time timestamp stamp utime tow zeit") && w->count <= 4 ? CT__MEANS_TIME : CT__MEANS_NOTHING;
+}
+
 static ct__meaning of_words(const words *w)
 {
     const char *last = w->word[w->count - 1];
     if (w->count <= 3 && pixel_name(w) != CT__MEANS_NOTHING) return pixel_name(w);
-    if (any_of(w,
-               "std dev stdev stddev sigma cov covariance var variance err error acc accel acceleration accuracy snr "
-               "bias mag magnetic ba bg b seq"))
-        return CT__MEANS_NOTHING;
-    if (w->count == 1 && is_one_of(last, "t time timestamp stamp timestamps secs sec rostime unixtime"))
-        return CT__MEANS_TIME;
+    if (any_of(w, NOISE)) return CT__MEANS_NOTHING;
+    if (wheel_name(w) != CT__MEANS_NOTHING) return wheel_name(w);
+    if (w->count == 1 && is_one_of(last, TIMES)) return CT__MEANS_TIME;
+    if (any_of(w, "device")) return CT__MEANS_NOTHING;
+    if (any_of(w, "frame")) return w->count == 1 ? CT__MEANS_FRAME : CT__MEANS_NOTHING;
     if (any_of(w, ANGLES) && any_of(w, "rate dot velocity vel")) return CT__MEANS_WZ;
-    if (any_of(w, "turn angular") && any_of(w, "rate velocity vel speed") && axis_of(last) < 0) return CT__MEANS_WZ;
-    const ct__meaning axis = with_axis(w, last), plain = w->count <= 2 ? short_name(last) : CT__MEANS_NOTHING;
+    if (any_of(w, "turn angular ang rotational") && any_of(w, "rate velocity vel speed") && axis_of(last) < 0)
+        return CT__MEANS_WZ;
+    const ct__meaning axis = with_axis(w, last), plain = w->count <= 3 ? short_name(last) : CT__MEANS_NOTHING;
     if (axis != CT__MEANS_NOTHING) return axis;
+    if (any_of(w, "vn ve vd ned north east northing down") && any_of(w, SPEEDS " vn ve vd"))
+        return CT__MEANS_NOTHING; /* along the world's axes */
+    if (any_of(w, "ref home origin") && plain >= CT__MEANS_LATITUDE && plain <= CT__MEANS_HEIGHT)
+        return CT__MEANS_NOTHING; /* of a frame */
     if (plain != CT__MEANS_NOTHING) return plain;
+    if (is_one_of(last, "pos position coord") && w->count == 2 && axis_of(w->word[0]) >= 0)
+        return (ct__meaning)(CT__MEANS_X + axis_of(w->word[0])); /* X_pos */
     if (any_of(w, ANGLES) && any_of(w, "d delta")) return CT__MEANS_DYAW;
     if (any_of(w, ANGLES)) return CT__MEANS_YAW;
     if (is_one_of(last, SPEEDS) && w->count <= 3) return CT__MEANS_VX;
+    if (any_of(w, "alt altitude") && w->count <= 4) return CT__MEANS_HEIGHT;
     if (any_of(w, "range rho dist distance ranges")) return CT__MEANS_RANGE;
     if (is_one_of(last, "bearing azimuth angle phi")) return CT__MEANS_BEARING;
     if (any_of(w, "landmark beacon barcode marker anchor subject feature target tag")) return CT__MEANS_ID;
     if (is_one_of(last, "id ids")) return CT__MEANS_ID;
-    if (any_of(w, "time timestamp stamp") && w->count <= 3) return CT__MEANS_TIME;
-    return CT__MEANS_NOTHING;
+    return stamp_name(w);
+}
+
+/* "q[0]", "gyro_rad[2]": the axis that an element of a vector is. PX4's quaternions have their scalar first. */
+static int take_element(const char *name, words *w)
+{
+    const char *open = strrchr(name, '[');
+    if (!open || open == name || strlen(open) != 3 || open[1] < '0' || open[1] > '3' || open[2] != ']') return 0;
+    const int at = open[1] - '0';
+    if (!w->count || !isdigit((unsigned char)w->word[w->count - 1][0])) return 0;
+    w->count--; /* the number */
+    const int q = any_of(w, "q quat quaternion orientation");
+    if (!q && (at > 2 || !any_of(w, "position pos p xyz velocity vel v angular gyro omega rates linear"))) return -1;
+    if (!q && any_of(w, "gyro angular rates omega") && w->count > 1 && unit_of(w->word[w->count - 1])) w->count--;
+    snprintf(w->word[w->count++], WORD_SIZE, "%c", (q ? "wxyz" : "xyz")[at]);
+    return 1;
 }
 
 ct__meaning ct__draft_meaning(const char *name, const char **unit)
@@ -196,9 +238,19 @@ ct__meaning ct__draft_meaning(const char *name, const char **unit)
     *unit = NULL;
     const char *array = strstr(name, "[]"); /* but "q_RS_w []" has no unit, as EuRoC writes it */
     if (!w.count || (array && (array == name || array[-1] != ' '))) return CT__MEANS_NOTHING;
-    if (w.count > 1 && (*unit = unit_of(w.word[w.count - 1])))
+    const int element = take_element(name, &w);
+    if (element) return element < 0 ? CT__MEANS_NOTHING : of_words(&w);
+    const char *last = w.word[w.count - 1];
+    if (w.count == 2 && !strcmp(last, "tow") && !strcmp(w.word[0], "i")) return *unit = "ms", CT__MEANS_TIME; /* iTOW */
+    if (is_one_of(last, "nsecs nsec nanosec nanosecs") && (w.count == 1 || is_one_of(w.word[w.count - 2], "stamp")))
+        return CT__MEANS_NANOSECONDS;
+    char *covariance = w.word[w.count - 1] + strlen(w.word[w.count - 1]); /* "covariance35" */
+    if (strstr(last, "covariance")) {
+        while (isdigit((unsigned char)covariance[-1])) *--covariance = 0;
+    }
+    if (w.count > 1 && (*unit = unit_of(last)))
         w.count--;
-    else if (w.count > 1 && is_one_of(w.word[w.count - 1], "m s"))
-        w.count--; /* x_m, t_s */
+    else if (w.count > 1 && is_one_of(last, "m s e7"))
+        w.count--; /* x_m, t_s, lat_e7 */
     return of_words(&w);
 }

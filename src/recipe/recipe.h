@@ -189,6 +189,7 @@ struct ct_recipe {
     void                 *tree; /* owns the strings below */
     const char           *recording, *bodies;
     int32_t               sources, landmarks, sensors, corrections;
+    int32_t               unused; /* sources behind the others that nothing refers to */
     ct__recipe_source    *source;
     ct__recipe_landmarks *landmark;
     ct__recipe_sensor    *sensor;

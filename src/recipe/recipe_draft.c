@@ -3,20 +3,9 @@
 
 #include <math.h>
 
-typedef struct {
-    ct__draft *d;
-    ct__text out;
-    int space; /* SE3 */
-    const ct__draft_source *truth, *odometry, *map, *codes;
-} writer;
+typedef ct__draft_writer writer;
 
 #define ROLES(w, s) for (ct__draft_source *s = (w)->d->source; s < (w)->d->source + (w)->d->sources; s++)
-
-static int is_odometry(const ct__draft_source *s)
-{
-    return s->role == CT__DRAFT_ODOMETRY_VELOCITY || s->role == CT__DRAFT_ODOMETRY_INCREMENT ||
-           s->role == CT__DRAFT_ODOMETRY_POSE;
-}
 
 static int is_camera(const ct__draft_source *s)
 {
@@ -27,114 +16,6 @@ static int is_sighting(const ct__draft_source *s)
 {
     return is_camera(s) || s->role == CT__DRAFT_RANGE || s->role == CT__DRAFT_BEARING ||
            s->role == CT__DRAFT_RANGE_BEARING;
-}
-
-/* ---- words ---- */
-
-/* A text as YAML: plain where that is safe, also within brackets. */
-static void put_word(ct__text *out, const char *word)
-{
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/";
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789./-* ";
-    if (strspn(word, LETTERS) && !word[strspn(word, PLAIN)]) {
-        ct__text_put(out, word);
-        return;
-    }
-    ct__text_put(out, "\"");
-    for (const char *p = word; *p; p++) {
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            ct__text_printf(out, "\\x%02x", (unsigned)(unsigned char)*p);
-        else if (*p == '"' || *p == '\\')
-            ct__text_printf(out, "\\%c", *p);
-        else
-            ct__text_bytes(out, p, 1);
-    }
-    ct__text_put(out, "\"");
-}
-
-static const char *default_unit(ct__meaning m)
-{
-#define X(constant, unit) unit,
-    static const char *const UNIT[] = {CT__MEANING_LIST(X)};
-#undef X
-    return UNIT[m];
-}
-
-/* "heading in deg"; the number 0 for a meaning that the source does not have. */
-static void put_value(writer *w, const ct__draft_source *s, ct__meaning m)
-{
-    char text[600];
-    const char *unit = s->unit[m];
-    if (!s->field[m]) {
-        ct__text_put(&w->out, "0");
-        return;
-    }
-    const int same =
-        !unit || !strcmp(unit, default_unit(m)) || (!strcmp(default_unit(m), "deg") && !strcmp(unit, "deg"));
-    snprintf(text, sizeof text, same ? "%s" : "%s in %s", s->field[m], unit);
-    put_word(&w->out, text);
-}
-
-static void put_values(writer *w, const ct__draft_source *s, const char *key, int count, const ct__meaning m[])
-{
-    int guessed = 0;
-    ct__text_printf(&w->out, "%s: ", key);
-    if (count > 1) ct__text_put(&w->out, "[");
-    for (int i = 0; i < count; i++) {
-        if (i) ct__text_put(&w->out, ", ");
-        put_value(w, s, m[i]);
-        guessed |= s->guessed[m[i]];
-    }
-    ct__text_put(&w->out, count > 1 ? "]" : "");
-    ct__text_put(&w->out, guessed ? " # check: columns or units, guessed from values\n" : "\n");
-}
-
-#define PUT(w, s, key, ...)                                                                                            \
-    put_values(w, s, key, (int)(sizeof((const ct__meaning[]){__VA_ARGS__}) / sizeof(ct__meaning)),                     \
-               (const ct__meaning[]){__VA_ARGS__})
-
-/* ---- sources ---- */
-
-static void put_source(writer *w, const ct__draft_source *s)
-{
-    ct__text *out = &w->out;
-    const int time =
-        s->field[CT__MEANS_TIME] &&
-        (s->guessed[CT__MEANS_TIME] || !ct__draft_has_word(s->field[CT__MEANS_TIME], "t time timestamp stamp"));
-    const char *unit = s->unit[CT__MEANS_TIME];
-    const int valid = ct__draft_has(s, CT__MEANS_VALID);
-    ct__text_printf(out, "  %s:", s->name);
-    if (!s->topic && !time && !valid && s->format == CT_SOURCE_AUTO) {
-        ct__text_put(out, " ");
-        put_word(out, s->pattern);
-        ct__text_put(out, "\n");
-        return;
-    }
-    ct__text_put(out, "\n    files: ");
-    put_word(out, s->pattern);
-    if (s->format != CT_SOURCE_AUTO) {
-        ct__text_printf(out, "\n    format: %s", ct_source_format_name(s->format));
-        if (s->format == CT_SOURCE_KITTI) ct__text_put(out, " # check: without stamps, lines are numbered: 1 a second");
-    }
-    if (s->topic) {
-        ct__text_put(out, "\n    topic: ");
-        put_word(out, s->topic);
-        ct__text_printf(out, " # %s", s->type);
-    }
-    if (s->each) ct__text_printf(out, "\n    each: %s", s->each);
-    if (s->where) {
-        ct__text_put(out, "\n    where: ");
-        put_word(out, s->where);
-    } else if (valid)
-        ct__text_printf(out, "\n    where: %s == 1", s->field[CT__MEANS_VALID]);
-    if (time) {
-        char text[300];
-        snprintf(text, sizeof text, unit ? "%s in %s" : "%s", s->field[CT__MEANS_TIME], unit);
-        ct__text_put(out, "\n    time: ");
-        put_word(out, text);
-        if (s->guessed[CT__MEANS_TIME] && unit) ct__text_put(out, " # check: the unit, guessed from values");
-    }
-    ct__text_put(out, "\n");
 }
 
 /* ---- states ---- */
@@ -161,8 +42,11 @@ static void put_states(writer *w)
     const int grid = o && o->role != CT__DRAFT_ODOMETRY_INCREMENT && o->period_s < 0.6;
     ct__text_printf(&w->out, "\nstates:\n  type: %s%s\n", w->space ? "SE3" : "SE2",
                     !w->space && o && o->topic ? " # check: SE3 if it leaves the plane" : "");
-    if (grid)
-        ct__text_printf(&w->out, "  every: %g # s\n", round_up(fmax(0.1, 2 * o->period_s)));
+    const double every = grid ? round_up(fmax(0.1, 2 * o->period_s)) : o ? o->period_s : INFINITY;
+    if (w->truth && w->truth->period_s > 1.5 * every)
+        ct__text_put(&w->out, "  at: truth # it is slower than the odometry: between its records it is not known\n");
+    else if (grid)
+        ct__text_printf(&w->out, "  every: %g # s\n", every);
     else if (o)
         ct__text_printf(&w->out, "  at: %s # a state at each record of the odometry\n", o->sensor);
     else if (first_sensor(w))
@@ -174,59 +58,15 @@ static void put_states(writer *w)
 
 /* ---- sensors ---- */
 
-static void put_pose(writer *w, const ct__draft_source *s, const char *indent)
-{
-    static const char MATRIX[] = "[m11, m12, m13, m14, m21, m22, m23, m24, m31, m32, m33, m34]";
-    ct__text *out = &w->out;
-    if (ct__draft_has(s, CT__MEANS_MATRIX)) {
-        ct__text_printf(out, "%smatrix: %s\n%saxes: camera # check: body, if x is ahead\n", indent, MATRIX, indent);
-        return;
-    }
-    ct__text_put(out, indent);
-    if (w->space && ct__draft_has(s, CT__MEANS_Z))
-        PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
-    else
-        PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y);
-    if (ct__draft_has(s, CT__MEANS_QW) && !s->zero_rotation) {
-        ct__text_put(out, indent);
-        PUT(w, s, "quaternion", CT__MEANS_QX, CT__MEANS_QY, CT__MEANS_QZ, CT__MEANS_QW);
-    } else if (ct__draft_has(s, CT__MEANS_YAW) && ct__draft_has(s, CT__MEANS_ROLL) &&
-               ct__draft_has(s, CT__MEANS_PITCH)) {
-        ct__text_put(out, indent);
-        PUT(w, s, "euler", CT__MEANS_ROLL, CT__MEANS_PITCH, CT__MEANS_YAW);
-    } else if (ct__draft_has(s, CT__MEANS_YAW) && !w->space) {
-        ct__text_put(out, indent);
-        PUT(w, s, "yaw", CT__MEANS_YAW);
-    }
-}
-
-static void put_odometry(writer *w, const ct__draft_source *s)
-{
-    if (s->role == CT__DRAFT_ODOMETRY_POSE)
-        put_pose(w, s, "    ");
-    else if (s->role == CT__DRAFT_ODOMETRY_INCREMENT) {
-        ct__text_put(&w->out, "    ");
-        PUT(w, s, "increment", CT__MEANS_DX, CT__MEANS_DY, CT__MEANS_DYAW);
-    } else if (w->space) {
-        ct__text_put(&w->out, "    ");
-        PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_VZ);
-        ct__text_put(&w->out, "    ");
-        PUT(w, s, "angular_velocity", CT__MEANS_WX, CT__MEANS_WY, CT__MEANS_WZ);
-    } else {
-        ct__text_put(&w->out, "    ");
-        PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_WZ);
-    }
-}
-
 static void put_camera(writer *w, const ct__draft_source *s)
 {
     ct__text_put(&w->out, "    ");
     if (s->role == CT__DRAFT_STEREO) {
-        PUT(w, s, "pixel", CT__MEANS_U, CT__MEANS_V, CT__MEANS_U_RIGHT, CT__MEANS_V_RIGHT);
+        CT__DRAFT_PUT(w, s, "pixel", CT__MEANS_U, CT__MEANS_V, CT__MEANS_U_RIGHT, CT__MEANS_V_RIGHT);
         ct__text_put(&w->out,
                      "    intrinsics: [500, 500, 320, 240, 0.1] # check: fu, fv, cu, cv, and the baseline in m\n");
     } else {
-        PUT(w, s, "pixel", CT__MEANS_U, CT__MEANS_V);
+        CT__DRAFT_PUT(w, s, "pixel", CT__MEANS_U, CT__MEANS_V);
         ct__text_put(&w->out, "    intrinsics: [500, 500, 320, 240] # check: fu, fv, cu, cv\n");
     }
 }
@@ -234,7 +74,7 @@ static void put_camera(writer *w, const ct__draft_source *s)
 static void put_sighting(writer *w, const ct__draft_source *s)
 {
     ct__text_put(&w->out, "    landmarks: landmarks\n    id: ");
-    put_word(&w->out, s->field[CT__MEANS_ID]);
+    ct__draft_put_word(&w->out, s->field[CT__MEANS_ID]);
     ct__text_put(&w->out, "\n");
     if (is_camera(s)) {
         put_camera(w, s);
@@ -242,25 +82,43 @@ static void put_sighting(writer *w, const ct__draft_source *s)
     }
     if (s->role != CT__DRAFT_BEARING) {
         ct__text_put(&w->out, "    ");
-        PUT(w, s, "range", CT__MEANS_RANGE);
+        CT__DRAFT_PUT(w, s, "range", CT__MEANS_RANGE);
     }
     if (s->role != CT__DRAFT_RANGE) {
         ct__text_put(&w->out, "    ");
-        PUT(w, s, "bearing", CT__MEANS_BEARING);
+        CT__DRAFT_PUT(w, s, "bearing", CT__MEANS_BEARING);
     }
     if (s->role != CT__DRAFT_RANGE && w->space) {
         ct__text_put(&w->out, "    ");
-        PUT(w, s, "elevation", CT__MEANS_ELEVATION);
+        CT__DRAFT_PUT(w, s, "elevation", CT__MEANS_ELEVATION);
     }
 }
 
 static void put_heading(writer *w, const ct__draft_source *s)
 {
+    if (ct__draft_has(s, CT__MEANS_YAW)) {
+        ct__draft_put_yaw(w, s, "    ");
+        return;
+    }
     ct__text_put(&w->out, "    ");
-    if (ct__draft_has(s, CT__MEANS_YAW))
-        PUT(w, s, "yaw", CT__MEANS_YAW);
-    else
-        PUT(w, s, "quaternion", CT__MEANS_QX, CT__MEANS_QY, CT__MEANS_QZ, CT__MEANS_QW);
+    CT__DRAFT_PUT(w, s, "quaternion", CT__MEANS_QX, CT__MEANS_QY, CT__MEANS_QZ, CT__MEANS_QW);
+    if (s->ned) ct__text_put(&w->out, "    axes: ned # check: body, if z is up\n");
+}
+
+static void put_height(writer *w, const ct__draft_source *s)
+{
+    const ct__meaning m = ct__draft_has(s, CT__MEANS_HEIGHT) ? CT__MEANS_HEIGHT : CT__MEANS_DOWN;
+    char text[300];
+    ct__text_put(&w->out, "    ");
+    if (m == CT__MEANS_HEIGHT) {
+        CT__DRAFT_PUT(w, s, "height", CT__MEANS_HEIGHT);
+        return;
+    }
+    const char *unit = s->unit[m];
+    snprintf(text, sizeof text, unit && strcmp(unit, "m") ? "-%s in %s" : "-%s", s->field[m], unit);
+    ct__text_put(&w->out, "height: ");
+    ct__draft_put_word(&w->out, text);
+    ct__text_put(&w->out, " # depths are positive downwards\n");
 }
 
 static const char *type_of(const ct__draft_source *s)
@@ -268,11 +126,13 @@ static const char *type_of(const ct__draft_source *s)
     switch (s->role) {
     case CT__DRAFT_ODOMETRY_VELOCITY:
     case CT__DRAFT_ODOMETRY_INCREMENT:
+    case CT__DRAFT_ODOMETRY_WHEELS:
     case CT__DRAFT_ODOMETRY_POSE: return "odometry";
     case CT__DRAFT_POSE: return "pose";
     case CT__DRAFT_POSITION: return "position";
     case CT__DRAFT_GEODETIC: return "geodetic";
     case CT__DRAFT_HEADING: return "heading";
+    case CT__DRAFT_HEIGHT: return "height";
     case CT__DRAFT_RANGE: return "range";
     case CT__DRAFT_BEARING: return "bearing";
     case CT__DRAFT_RANGE_BEARING: return "range_bearing";
@@ -286,29 +146,21 @@ static void put_sensor(writer *w, const ct__draft_source *s)
 {
     const char *type = type_of(s);
     ct__text_printf(&w->out, "  %s:\n    type: %s\n    source: %s\n", s->sensor, type, s->name);
-    if (is_odometry(s))
-        put_odometry(w, s);
+    if (ct__draft_is_odometry(s))
+        ct__draft_put_motion(w, s);
     else if (is_sighting(s))
         put_sighting(w, s);
     else if (s->role == CT__DRAFT_HEADING)
         put_heading(w, s);
+    else if (s->role == CT__DRAFT_HEIGHT)
+        put_height(w, s);
     else if (s->role == CT__DRAFT_POSE)
-        put_pose(w, s, "    ");
-    else {
-        ct__text_put(&w->out, "    ");
-        if (s->role == CT__DRAFT_GEODETIC && ct__draft_has(s, CT__MEANS_HEIGHT))
-            PUT(w, s, "geodetic", CT__MEANS_LATITUDE, CT__MEANS_LONGITUDE, CT__MEANS_HEIGHT);
-        else if (s->role == CT__DRAFT_GEODETIC)
-            PUT(w, s, "geodetic", CT__MEANS_LATITUDE, CT__MEANS_LONGITUDE);
-        else if (w->space)
-            PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
-        else
-            PUT(w, s, "position", CT__MEANS_X, CT__MEANS_Y);
-    }
-    if (s->role == CT__DRAFT_GEODETIC)
-        ct__text_put(&w->out,
-                     "    # origin: [latitude, longitude, height] of the truth's zero, if that is not the first fix\n");
-    if (!is_odometry(s))
+        ct__draft_put_pose(w, s, "    ");
+    else if (s->role == CT__DRAFT_GEODETIC)
+        ct__draft_put_geodetic(w, s, "    ");
+    else
+        ct__draft_put_position(w, s, "    ");
+    if (!ct__draft_is_odometry(s))
         ct__text_printf(&w->out, "    # mount: [x, y%s] if the sensor is not at the body's origin\n",
                         w->space ? ", z" : "");
 }
@@ -334,18 +186,18 @@ static void put_landmarks(writer *w)
         return;
     }
     ct__text_printf(&w->out, "\nlandmarks:\n  landmarks:\n    source: %s\n    id: ", m->name);
-    put_word(&w->out, m->field[CT__MEANS_ID]);
+    ct__draft_put_word(&w->out, m->field[CT__MEANS_ID]);
     ct__text_put(&w->out, "\n    ");
     if (w->space)
-        PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
+        CT__DRAFT_PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
     else
-        PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y);
+        CT__DRAFT_PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y);
     if (!c) return;
     const int straight = shared(c->id[0], s->id[0]) >= shared(c->id[1], s->id[0]); /* which column is measured */
     ct__text_printf(&w->out, "    ids: {source: %s, from: ", c->name);
-    put_word(&w->out, c->field[straight ? CT__MEANS_ID : CT__MEANS_ID2]);
+    ct__draft_put_word(&w->out, c->field[straight ? CT__MEANS_ID : CT__MEANS_ID2]);
     ct__text_put(&w->out, ", to: ");
-    put_word(&w->out, c->field[straight ? CT__MEANS_ID2 : CT__MEANS_ID]);
+    ct__draft_put_word(&w->out, c->field[straight ? CT__MEANS_ID2 : CT__MEANS_ID]);
     ct__text_put(&w->out, "}\n");
 }
 
@@ -359,8 +211,16 @@ static void put_truth(writer *w)
                      "\n# check: no truth was found. With one:\n# truth: {source: NAME, position: [x, y], yaw: yaw}\n");
         return;
     }
-    ct__text_printf(&w->out, "\ntruth:\n  source: %s\n", t->name);
-    put_pose(w, t, "  ");
+    ct__text_printf(&w->out, "\ntruth:\n  source: %s%s\n", t->name,
+                    t->guess ? " # check: the truth is a guess, by the rate and kind of its records" : "");
+    if (ct__draft_is_geodetic_truth(w->d, t)) {
+        ct__draft_put_geodetic(w, t, "  ");
+        if (ct__draft_has(t, CT__MEANS_YAW) && !w->space) ct__draft_put_yaw(w, t, "  ");
+    } else
+        ct__draft_put_pose(w, t, "  ");
+    if (ct__draft_has_word(t->topic ? t->topic : t->pattern, "rtk ppk gnss gps ins oxts novatel applanix"))
+        ct__text_put(&w->out,
+                     "  # sigma: [0.02, 0.01] # m, rad: its own errors, so that they do not count as the sensors'\n");
     if (t->period_s > 0.2) ct__text_printf(&w->out, "  gap: %g # s\n", round_up(3 * t->period_s));
 }
 
@@ -369,6 +229,9 @@ static const char *why_unused(const ct__draft_source *s)
     return s->why_unused ? s->why_unused : "no sensor was recognised by the names of its fields";
 }
 
+/* The columns that nothing was made of. */
+static const char *columns_of(const ct__draft_source *s) { return !s->why_unused && s->columns ? s->columns : ""; }
+
 static void put_unused(writer *w)
 {
     int any = 0;
@@ -376,9 +239,9 @@ static void put_unused(writer *w)
     {
         if (s->role != CT__DRAFT_UNUSED) continue;
         if (!any++) ct__text_put(&w->out, "\n# not used:\n");
-        ct__text_printf(&w->out, "#   %s%s%s%s%s: %s\n", s->pattern, s->topic ? " " : "", s->topic ? s->topic : "",
-                        s->topic ? " " : "", s->topic ? s->type : "",
-                        why_unused(s));
+        ct__text_printf(&w->out, "#   %s%s%s%s%s: %s%s%s\n", s->pattern, s->topic ? " " : "", s->topic ? s->topic : "",
+                        s->topic ? " " : "", s->topic ? s->type : "", why_unused(s), *columns_of(s) ? ": " : "",
+                        columns_of(s));
     }
     for (int64_t i = 0; i < w->d->notes; i++) {
         if (!any++) ct__text_put(&w->out, "\n# not used:\n");
@@ -407,7 +270,8 @@ static void leave_out_planar(writer *w)
     ROLES(w, s)
     {
         const int sighted = s->role == CT__DRAFT_BEARING || s->role == CT__DRAFT_RANGE_BEARING;
-        if (s->role == CT__DRAFT_POSITION && !ct__draft_has(s, CT__MEANS_Z)) leave_out(s, "positions have no z");
+        const int level = !ct__draft_has(s, CT__MEANS_Z) && !ct__draft_has(s, CT__MEANS_DOWN);
+        if (s->role == CT__DRAFT_POSITION && level) leave_out(s, "positions have no z");
         if (s->role == CT__DRAFT_GEODETIC && !ct__draft_has(s, CT__MEANS_HEIGHT))
             leave_out(s, "positions have no height");
         if (sighted && !ct__draft_has(s, CT__MEANS_ELEVATION)) leave_out(s, "bearings have no elevation");
@@ -416,24 +280,40 @@ static void leave_out_planar(writer *w)
     }
 }
 
+static int has_height(const writer *w, const ct__draft_source *s)
+{
+    return ct__draft_has(s, CT__MEANS_Z) || ct__draft_has(s, CT__MEANS_MATRIX) || ct__draft_has(s, CT__MEANS_DOWN) ||
+           (ct__draft_is_geodetic_truth(w->d, s) && ct__draft_has(s, CT__MEANS_HEIGHT));
+}
+
+/* SE3: where the motion leaves the plane, or a camera sees points in space. Topics have all coordinates, whatever the
+ * robot does. */
+static int is_in_space(const writer *w)
+{
+    const ct__draft_source *o = w->odometry, *t = w->truth;
+    int                     space = 0, cameras = 0;
+    ROLES(w, s) cameras += is_camera(s);
+    if (o && o->role == CT__DRAFT_ODOMETRY_POSE)
+        space = !o->topic && is_spatial(o) && (cameras || !o->level);
+    else if (o && o->role == CT__DRAFT_ODOMETRY_VELOCITY)
+        space = !o->topic && ct__draft_has(o, CT__MEANS_VZ) && ct__draft_has(o, CT__MEANS_WX) && t &&
+                has_height(w, t) && (cameras || !o->level);
+    else if (!o)
+        space = t && !t->topic && is_spatial(t) && (cameras || !t->level);
+    return space && (!t || has_height(w, t));
+}
+
 static void choose(writer *w)
 {
     int sightings = 0;
     ROLES(w, s)
     {
         if (s->role == CT__DRAFT_TRUTH) w->truth = s;
-        if (is_odometry(s)) w->odometry = s;
+        if (ct__draft_is_odometry(s)) w->odometry = s;
     }
-    const ct__draft_source *o = w->odometry, *t = w->truth;
-    if (o && o->role == CT__DRAFT_ODOMETRY_POSE)
-        w->space = !o->topic && is_spatial(o);
-    else if (o && o->role == CT__DRAFT_ODOMETRY_VELOCITY)
-        w->space = !o->topic && ct__draft_has(o, CT__MEANS_VZ) && ct__draft_has(o, CT__MEANS_WX) && t &&
-                   ct__draft_has(t, CT__MEANS_Z);
-    else if (!o)
-        w->space = t && !t->topic && is_spatial(t);
-    if (w->space && t && !ct__draft_has(t, CT__MEANS_Z) && !ct__draft_has(t, CT__MEANS_MATRIX)) w->space = 0;
+    w->space = is_in_space(w);
     if (w->space) leave_out_planar(w);
+    ROLES(w, s) if (s->role == CT__DRAFT_HEIGHT && !w->space) leave_out(s, "heights are of states in space (SE3)");
     ROLES(w, s) sightings += is_sighting(s);
     ROLES(w, s)
     {
@@ -470,9 +350,21 @@ static void put_graphs(writer *w)
     {
         if (s->role != CT__DRAFT_GRAPH) continue;
         ct__text_put(&w->out, any++ ? ", " : "");
-        put_word(&w->out, s->pattern);
+        ct__draft_put_word(&w->out, s->pattern);
     }
     ct__text_put(&w->out, "]\n  split_loops: true # loop closures get a noise model of their own\n");
+}
+
+/* Robots of one run are one recording only if they measure each other. */
+static void put_bodies(writer *w)
+{
+    ROLES(w, s)
+    {
+        const char *part = s->role == CT__DRAFT_UNUSED ? NULL : strstr(s->pattern, "{robot}");
+        if (!part || (!strstr(s->pattern, "{run}") && !strstr(s->pattern, "{session}"))) continue;
+        ct__text_put(&w->out, "# bodies: robot # if robots of one run measure each other\n");
+        return;
+    }
 }
 
 static void put_all(writer *w)
@@ -487,14 +379,15 @@ static void put_all(writer *w)
                           "# Keys and their defaults: docs/import.md\nformat: covtune-recipe\nversion: 1\n");
     if (w->d->folder) {
         ct__text_put(&w->out, "folder: ");
-        put_word(&w->out, w->d->folder);
+        ct__draft_put_word(&w->out, w->d->folder);
         ct__text_put(&w->out, " # relative to this file\n");
     }
+    put_bodies(w);
     ROLES(w, s)
     {
         if (s->role == CT__DRAFT_UNUSED || s->role == CT__DRAFT_GRAPH) continue;
         if (!sources++) ct__text_put(&w->out, "\nsources:\n");
-        put_source(w, s);
+        ct__draft_put_source(w, s);
     }
     if (graphs)
         put_graphs(w);
@@ -503,7 +396,7 @@ static void put_all(writer *w)
         put_landmarks(w);
         ct__text_put(&w->out, first_sensor(w) ? "\nsensors:\n" : "\nsensors: {} # check: none was recognised\n");
         for (int others = 0; others < 2; others++)
-            ROLES(w, s) if (type_of(s) && is_odometry(s) != others) put_sensor(w, s);
+            ROLES(w, s) if (type_of(s) && ct__draft_is_odometry(s) != others) put_sensor(w, s);
     }
     put_truth(w);
     ct__text_put(
@@ -524,9 +417,10 @@ static ct_status check_any(const writer *w, ct_err *err)
         return ct_fail(err, CT_E_EMPTY, "nothing to import was recognised: %.400s%s", d->note[0], others);
     const ct__draft_source *s = d->source;
     return ct_fail(err, CT_E_EMPTY,
-                   "nothing to import was recognised: %.200s%s%.100s: %s%s; name its fields in a recipe by hand: "
-                   "docs/import.md",
-                   s->pattern, s->topic ? " " : "", s->topic ? s->topic : "", why_unused(s), others);
+                   "nothing to import was recognised: %.200s%s%.100s: %s%s%.300s%s; name its fields in a recipe by "
+                   "hand: docs/import.md",
+                   s->pattern, s->topic ? " " : "", s->topic ? s->topic : "", why_unused(s),
+                   *columns_of(s) ? ": " : "", columns_of(s), others);
 }
 
 /* Says what is still wrong with it, in a comment. */
@@ -561,8 +455,9 @@ ct_status ct_recipe_draft(const char *const path[], int32_t paths, char **text, 
     if (paths < 1) return ct_fail(err, CT_E_ARGUMENT, "a recipe is drafted for one file or more, found %d", paths);
     ct_status status = ct__draft_groups(&d, path, paths, &group, &groups);
     for (int32_t i = 0; status == CT_OK && i < groups; i++) status = ct__draft_inspect(&d, &group[i]);
+    if (status == CT_OK) ct__draft_clocks(&d);
+    if (status == CT_OK) status = ct__draft_roles(&d);
     if (status == CT_OK) {
-        ct__draft_roles(&d);
         put_all(&w);
         status = check_any(&w, err);
     }

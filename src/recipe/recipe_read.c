@@ -26,7 +26,7 @@ void ct__check_item_name(ct__recipe_reader *r, ct__node *n)
 static const char *source_at(const void *recipe, int i)
 {
     const ct_recipe *p = recipe;
-    return i < p->sources ? p->source[i].name : NULL;
+    return i < p->sources + p->unused ? p->source[i].name : NULL;
 }
 
 static int32_t find(const char *(*at)(const void *, int), const void *list, const char *name)
@@ -52,9 +52,7 @@ static int32_t refer(ct__recipe_reader *r, ct__node *n, const char *(*at)(const 
 
 int32_t ct__read_source_name(ct__recipe_reader *r, const ct__node *map, const char *key)
 {
-    const int32_t i = refer(r, ct__sound(map, key), source_at, "source");
-    if (i >= 0 && r->used) r->used[i] = 1;
-    return i;
+    return refer(r, ct__sound(map, key), source_at, "source");
 }
 
 void ct__read_ids(ct__recipe_reader *r, const ct__node *map, ct__recipe_ids *ids)
@@ -106,14 +104,32 @@ static void read_source(ct__recipe_reader *r, ct__node *n, ct__recipe_source *s)
         ct__node_texts(&r->base, n, &s->files);
 }
 
+/* Does a key `source` of any section have this name? */
+static int is_used(const ct__node *root, const char *name)
+{
+    for (const ct__node *n = root; n;) {
+        if (n->key && !strcmp(n->key, "source") && n->type == CT__NODE_SCALAR && !strcmp(n->text, name)) return 1;
+        if (n->first)
+            n = n->first;
+        else {
+            while (n && !n->next) n = n->parent;
+            if (n) n = n->next;
+        }
+    }
+    return 0;
+}
+
+/* Sources that nothing uses come last: their files are not looked for. */
 static void read_sources(ct__recipe_reader *r, const ct__node *items)
 {
     ct_recipe *p = r->recipe;
     if (!items) return;
     p->source = ct__schema_alloc(&r->base, items->count, sizeof *p->source);
-    r->used = ct__schema_alloc(&r->base, items->count, 1);
     if (r->base.status != CT_OK) return;
-    for (ct__node *n = items->first; n; n = n->next) read_source(r, n, &p->source[p->sources++]);
+    for (ct__node *n = items->first; n; n = n->next)
+        if (is_used(r->base.tree->root, n->key)) read_source(r, n, &p->source[p->sources++]);
+    for (ct__node *n = items->first; n; n = n->next)
+        if (!is_used(r->base.tree->root, n->key)) read_source(r, n, &p->source[p->sources + p->unused++]);
 }
 
 static void read_landmark(ct__recipe_reader *r, ct__node *n, ct__recipe_landmarks *l)
@@ -273,15 +289,6 @@ static void check_top(ct__recipe_reader *r, ct__node *root)
     if (sensors && !sensors->count) ct__mistake(&r->base, sensors, "there is no sensor");
 }
 
-static void check_unused(ct__recipe_reader *r, const ct__node *sources)
-{
-    int32_t i = 0;
-    for (ct__node *n = sources ? sources->first : NULL; n; n = n->next, i++)
-        if (r->used && !r->used[i] && !n->bad)
-            ct__mistake(&r->base, n,
-                        "no sensor, landmarks or truth uses this source; remove it, or name it where it is needed");
-}
-
 static void set_defaults(ct_recipe *p)
 {
     p->states = (ct__recipe_states){.kind = CT_SE2, .turn_rad = INFINITY, .to_s = INFINITY, .gap_s = 1, .at = -1};
@@ -319,7 +326,6 @@ static void read_all(ct__recipe_reader *r)
     read_anchor(r, ct__sound(root, "anchor"));
     read_split(r, ct__sound(root, "split"));
     ct__read_corrections(r, ct__sound(root, "corrections"));
-    if (!r->base.mistakes) check_unused(r, ct__sound(root, "sources"));
 }
 
 /* Read into r->recipe; the caller frees the mistakes. */
@@ -426,6 +432,11 @@ int ct_recipe_wants_doctor(const ct_recipe *recipe) { return recipe->doctor; }
 const char *ct_recipe_sensor(const ct_recipe *recipe, int32_t i)
 {
     return i >= 0 && i < recipe->sensors ? recipe->sensor[i].name : NULL;
+}
+
+const char *ct_recipe_unused_source(const ct_recipe *recipe, int32_t i)
+{
+    return i >= 0 && i < recipe->unused ? recipe->source[recipe->sources + i].name : NULL;
 }
 
 #define COPY "recipe.yaml" /* of the recipe, in the folder of its dataset */

@@ -7,7 +7,6 @@
 typedef struct {
     ct__schema_reader base;
     ct_recipe        *recipe;
-    uint8_t          *used;      /* sources that something refers to     */
     int               any_kind;  /* 1: the type of the states is unknown */
 } ct__recipe_reader;
 

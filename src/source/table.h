@@ -93,6 +93,8 @@ int ct__words_next(ct__words *words, ct__cell *cell);
 ct_status ct__table_row(ct__table *t, const char **row, int64_t *length, ct_err *err);
 int       ct__table_is_comment(const ct__table *t, const char *row, int64_t length);
 int       ct__is_missing(const ct__table *t, const ct__cell *cell);
+/* Is it a number with a decimal comma, "1,5", in a table whose separator is another? */
+int       ct__decimal_comma(const ct__cell *cell, char separator);
 int       ct__is_nan(const char *text, int64_t length); /* "nan", "-nan", "nan(ind)", ... */
 /* Find the cells of the slots in a line; convert those with rest as given. */
 ct_status ct__table_split(ct__table *t, const char *row, int64_t length, ct_err *err);
@@ -112,7 +114,8 @@ ct_status ct__table_guess(ct__table *t, const ct_source_options *options, ct_err
 /* Is it a unit of expressions? */
 int ct__is_unit(const ct__cell *cell);
 /* Name the t->columns columns: as given, or (NULL) as the words of the header, or by number where these end. */
-ct_status ct__table_name(ct__table *t, const char *const given[], const ct__words *header, ct_err *err);
+ct_status ct__table_name(ct__table *t, const char *const given[], const ct__words *header, const ct__words *units,
+                         ct_err *err);
 
 /* ---- Layouts -------------------------------------------------------------------------------------- */
 

@@ -74,10 +74,10 @@ static ct__words words_of(const sample *s, const sample_row *r, char separator)
     return (ct__words){.at = text, .end = text + r->length, .separator = separator, .scratch = s->t->scratch};
 }
 
-static int is_number(const ct__cell *cell)
+static int is_number(const ct__cell *cell, char separator)
 {
     double number;
-    return ct__decimal(cell->text, (size_t)cell->length, &number);
+    return ct__decimal(cell->text, (size_t)cell->length, &number) || ct__decimal_comma(cell, separator);
 }
 
 /* Columns of a line without an empty one after the last separator; *numbers of them are numbers. 0: bad quotes. */
@@ -88,7 +88,7 @@ static int64_t count_words(const sample *s, const sample_row *r, char separator,
     int64_t count = 0;
     int state;
     *numbers = 0;
-    while ((state = ct__words_next(&words, &cell)) > 0) count++, *numbers += is_number(&cell);
+    while ((state = ct__words_next(&words, &cell)) > 0) count++, *numbers += is_number(&cell, separator);
     if (state < 0) return 0;
     return count > 1 && separator != CT__BLANK && cell.length == 0 ? count - 1 : count;
 }
@@ -97,6 +97,7 @@ static int64_t count_words(const sample *s, const sample_row *r, char separator,
 
 typedef struct {
     int64_t fewest, most, numbers; /* columns of the lines; numbers in all of them but the first            */
+    int64_t words;                 /* in all of them but the first                                          */
     int same;                      /* 1: two of three have the same number of columns, which is two or more */
 } division;
 
@@ -111,7 +112,7 @@ static division divide(const sample *s, char separator)
         if (columns == 0) continue; /* told when it is read */
         d.fewest = CT_MIN(d.fewest, columns);
         d.most = CT_MAX(d.most, columns);
-        if (seen > 0 || s->values == 1) d.numbers += numbers;
+        if (seen > 0 || s->values == 1) d.numbers += numbers, d.words += columns;
         count[seen++] = columns;
     }
     for (int64_t i = 0; i < seen && !d.same; i++) {
@@ -126,9 +127,14 @@ static char guess_separator(const sample *s)
 {
     static const char order[] = ";|,";
     if (s->values == 0) return ',';
-    for (const char *c = order; *c; c++)
-        if (divide(s, *c).same) return *c;
     const division tab = divide(s, '\t'), blank = divide(s, CT__BLANK);
+    for (const char *c = order; *c; c++) {
+        const division d = divide(s, *c);
+        if (!d.same) continue;
+        if (*c != ',' || d.numbers == d.words) return *c; /* commas may be those of decimals: "0,5 <tab> 1,5" */
+        if (tab.same && tab.numbers == tab.words) return '\t';
+        return blank.same && blank.numbers == blank.words ? CT__BLANK : *c;
+    }
     if (tab.same && tab.numbers >= blank.numbers) return '\t';
     if (blank.same) return CT__BLANK;
     for (const char *c = order; *c; c++) { /* lines of several kinds, or the only line was cut short */
@@ -209,7 +215,8 @@ static void find_types(const sample *s, int64_t begin)
         for (int32_t k = 0; k < t->columns && ct__words_next(&words, &cell) > 0; k++) {
             if (t->format == CT_SOURCE_G2O && k > 0) break; /* the tag alone has the same place in every line */
             if (ct__is_missing(t, &cell)) continue;
-            const int number = is_number(&cell), time = !number && ct__calendar(cell.text, (size_t)cell.length, &ns);
+            const int number = is_number(&cell, t->separator);
+            const int time = !number && ct__calendar(cell.text, (size_t)cell.length, &ns);
             const char type = number ? CT__COLUMN_NUMBER : time ? CT__COLUMN_TIME : CT__COLUMN_TEXT;
             if (t->type[k] == CT__COLUMN_UNKNOWN)
                 t->type[k] = type;
@@ -221,9 +228,10 @@ static void find_types(const sample *s, int64_t begin)
 
 /* ---- all of it ---- */
 
-/* *header <- the line with names; its length is -1 if there is none. *begin <- the first line with values. */
+/* *header <- the line with names; its length is -1 if there is none. *begin <- the first line with values. *units <- a
+ * line of units between them, or NULL. */
 static void find_header(const sample *s, const ct_source_options *options, sample_row *header, char *separator,
-                        int64_t *begin)
+                        int64_t *begin, const sample_row **units)
 {
     const int named = options->columns > 0;
     int64_t numbers;
@@ -240,6 +248,7 @@ static void find_header(const sample *s, const ct_source_options *options, sampl
         if (more && is_line_of_units(s, &s->row[s->first + 1])) {
             count_words(s, &s->row[s->first + 2], s->t->separator, &numbers);
             *begin += numbers > 0;
+            if (numbers > 0) *units = &s->row[s->first + 1];
         }
     } else if (options->header != 0) {
         const int64_t columns = s->values > 0 ? count_words(s, &s->row[s->first], s->t->separator, &numbers) : 0;
@@ -253,11 +262,12 @@ static ct_status guess(sample *s, const ct_source_options *options, ct_err *err)
     sample_row header = {.length = -1};
     int64_t begin, numbers, longest = 0;
     char separator;
+    const sample_row *units = NULL;
     CT_TRY(collect(s, err));
     for (int64_t i = 0; i < s->rows; i++) longest = CT_MAX(longest, s->row[i].length);
     CT_TRY(ct__table_scratch(t, longest, err));
     if (!t->separator) t->separator = guess_separator(s);
-    find_header(s, options, &header, &separator, &begin);
+    find_header(s, options, &header, &separator, &begin, &units);
     const char *const *given = options->columns > 0 ? options->column : NULL;
     int64_t columns = options->columns;
     if (columns == 0 && header.length >= 0) columns = count_words(s, &header, separator, &numbers);
@@ -274,9 +284,10 @@ static ct_status guess(sample *s, const ct_source_options *options, ct_err *err)
     t->type = ct__zalloc(t->columns, 1);
     if (!t->type) return ct__no_memory(err, "columns", t->columns);
     find_types(s, begin);
-    ct__words words = {.ended = 1};
+    ct__words words = {.ended = 1}, unit_words = {.ended = 1};
     if (header.length >= 0) words = words_of(s, &header, separator);
-    CT_TRY(ct__table_name(t, given, &words, err));
+    if (units) unit_words = words_of(s, units, t->separator);
+    CT_TRY(ct__table_name(t, given, &words, &unit_words, err));
     /* go on at the first line with values */
     const int64_t to = begin > 0 && begin <= s->rows && s->rows > 0 ? s->row[begin - 1].line : 0;
     ct__rows_rewind(&t->rows);

@@ -143,8 +143,17 @@ static ct__cell written_name(ct__words *header, int32_t k, char buf[16])
     return (ct__cell){.text = buf, .length = (int64_t)strlen(buf)};
 }
 
+/* The unit of the next column in a line of units, without brackets; empty: none. */
+static ct__cell next_unit(ct__words *units)
+{
+    ct__cell cell = {0};
+    if (ct__words_next(units, &cell) <= 0) return (ct__cell){.text = ""};
+    if (cell.length > 2 && strchr("[(", cell.text[0])) cell.text++, cell.length -= 2;
+    return ct__is_unit(&cell) && !is_number(&cell) ? cell : (ct__cell){.text = ""};
+}
+
 /* Lay out all names and types at `to`; with NULL only the size is computed. */
-static size_t lay_out(ct__table *t, const char *const given[], ct__words header, char *to)
+static size_t lay_out(ct__table *t, const char *const given[], ct__words header, ct__words units, char *to)
 {
     size_t used = 0;
     int best = -1;
@@ -154,6 +163,8 @@ static size_t lay_out(ct__table *t, const char *const given[], ct__words header,
         const ct__cell written = written_name(&header, k, number);
         ct__cell name, unit;
         take_unit(written, &name, &unit);
+        const ct__cell below = next_unit(&units);
+        if (unit.length == 0) unit = below;
         if (given) name = (ct__cell){.text = given[k], .length = (int64_t)strlen(given[k])};
         ct__cell stamp_unit = unit;
         int rank = stamp_rank(&name);
@@ -174,15 +185,16 @@ static size_t lay_out(ct__table *t, const char *const given[], ct__words header,
     return used;
 }
 
-ct_status ct__table_name(ct__table *t, const char *const given[], const ct__words *header, ct_err *err)
+ct_status ct__table_name(ct__table *t, const char *const given[], const ct__words *header, const ct__words *units,
+                         ct_err *err)
 {
     t->given = given != NULL;
     t->field = ct__zalloc(t->columns, sizeof *t->field);
     t->written = ct__zalloc(t->columns, sizeof *t->written);
     if (!t->field || !t->written) return ct__no_memory(err, "columns", t->columns);
-    const size_t size = lay_out(t, given, *header, NULL);
+    const size_t size = lay_out(t, given, *header, *units, NULL);
     t->names = ct__zalloc((int64_t)size, 1);
     if (!t->names) return ct__no_memory(err, "characters of names", (int64_t)size);
-    lay_out(t, given, *header, t->names);
+    lay_out(t, given, *header, *units, t->names);
     return CT_OK;
 }

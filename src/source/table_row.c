@@ -232,28 +232,44 @@ int ct__is_missing(const ct__table *t, const ct__cell *cell)
     return 0;
 }
 
+/* The comma of "1,5", where commas separate nothing; NULL: the word is no such number. */
+static char *comma_of(const ct__cell *cell, char separator)
+{
+    char copy[64 + CT__DECIMAL_SLACK];
+    double number;
+    char *comma = separator == ',' ? NULL : memchr(cell->text, ',', (size_t)cell->length);
+    if (!comma || cell->length > 64) return NULL;
+    memcpy(copy, cell->text, (size_t)cell->length);
+    copy[comma - cell->text] = '.';
+    return ct__decimal(copy, (size_t)cell->length, &number) ? comma : NULL;
+}
+
+int ct__decimal_comma(const ct__cell *cell, char separator) { return comma_of(cell, separator) != NULL; }
+
+/* Decimals have points from here on: the line is in a buffer of the reader's own. */
+static void put_point(const ct__table *t, const ct__cell *cell)
+{
+    char *comma = comma_of(cell, t->separator);
+    if (comma) *comma = '.';
+}
+
 static ct_status no_number(const ct__table *t, int32_t column, const ct__cell *cell, ct_err *err)
 {
     char show[CT__SHOW_MAX], name[CT__SHOW_MAX];
-    double number;
-    const char *comma = memchr(cell->text, ',', (size_t)cell->length);
-    int decimal = 0;
-    if (comma && cell->length < 64) { /* would it be one with a point? */
-        char copy[64];
-        memcpy(copy, cell->text, (size_t)cell->length);
-        copy[comma - cell->text] = '.';
-        decimal = ct__decimal(copy, (size_t)cell->length, &number);
-    }
     return ct__table_bad(t, err, "column %s: expected a number, found %s%s", ct__table_column(t, column, name),
                          ct__show(cell->text, (size_t)cell->length, show),
-                         decimal ? ": decimals have a point, not a comma"
-                                 : "; words for missing values can be listed (missing)");
+                         "; words for missing values can be listed (missing)");
 }
 
 static ct_status number_of(const ct__table *t, int32_t column, const ct__cell *cell, ct__value *value, ct_err *err)
 {
     value->kind = CT__VALUE_NUMBER;
-    if (!ct__decimal_padded(cell->text, (size_t)cell->length, &value->number)) {
+    int number = ct__decimal_padded(cell->text, (size_t)cell->length, &value->number);
+    if (!number && cell->length) {
+        put_point(t, cell);
+        number = ct__decimal_padded(cell->text, (size_t)cell->length, &value->number);
+    }
+    if (!number) {
         if (!ct__is_missing(t, cell)) return no_number(t, column, cell, err);
         value->kind = CT__VALUE_MISSING;
         return CT_OK;
@@ -295,6 +311,7 @@ ct_status ct__table_convert(ct__table *t, int rest, ct_err *err)
         else if (ct__is_missing(t, cell))
             value->kind = CT__VALUE_MISSING;
         else {
+            if (slot->as == CT__AS_STAMP) put_point(t, cell);
             const ct__cell text = slot->as == CT__AS_STAMP ? with_time_of_day(t, cell) : *cell;
             value->kind = CT__VALUE_TEXT;
             value->text = text.text;

@@ -1,8 +1,11 @@
 /* doctor.c: covtune doctor. Mistakes in a dataset that no covariance mends. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/doctor/doctor.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *path, *fix, *data;
@@ -123,17 +126,24 @@ static ct_status write_fix(const doctor_request *request, const ct_recipe *recip
     ct_status status = ct_recipe_correct(recipe, d->correction, d->corrections, &text, err);
     if (status == CT_OK) {
         FILE *file = cli_open(request->fix, "w");
-        if (!file || fputs(text, file) < 0) status = ct_fail(err, CT_E_IO, "%s cannot be written", request->fix);
-        if (file && fclose(file) != 0) status = ct_fail(err, CT_E_IO, "%s cannot be written", request->fix);
+        const int written = file && fputs(text, file) >= 0, closed = file && fclose(file) == 0;
+        if (!written || !closed)
+            status = ct_fail(err, CT_E_IO, "%s cannot be written: %s", request->fix, strerror(errno));
     }
     free(text);
     return status;
 }
 
-static ct_status read_recipe(const doctor_request *request, ct_recipe **recipe, ct_err *err)
+/* What --fix cannot write, before the work. */
+static ct_status check_fix(const doctor_request *request, const ct_recipe *recipe, ct_err *err)
 {
-    const ct_status status = ct_recipe_of_dataset(request->path, recipe, err);
-    if (status != CT_OK || *recipe || !request->fix) return status;
+    if (!request->fix) return CT_OK;
+    char       *folder = cli_check_alloc(strdup(request->fix)), *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    const int   why = slash && access(folder, W_OK) != 0 ? errno : 0;
+    free(folder);
+    if (why) return ct_fail(err, CT_E_IO, "%s cannot be written: %s", request->fix, strerror(why));
+    if (recipe) return CT_OK;
     return ct_fail(err, CT_E_ARGUMENT,
                    "%s has no recipe.yaml: --fix corrects the recipe that a dataset was imported by", request->path);
 }
@@ -152,8 +162,9 @@ static cli_exit carry_out(const cli_io *io, const doctor_request *request)
     options.folder = request->data;
     options.progress = show;
     options.user = &bar;
-    ct_status status = read_recipe(request, &recipe, &err);
+    ct_status status = ct_recipe_of_dataset(request->path, &recipe, &err);
     if (status == CT_OK) status = cli_read_dataset(io, request->path, CT_DATASET_ALL, &dataset, &err);
+    if (status == CT_OK) status = check_fix(request, recipe, &err);
     options.recipe = recipe;
     cli_interrupt_begin(io, "stopping");
     if (status == CT_OK) status = ct_doctor_examine(dataset, &options, &d, &err);
@@ -172,7 +183,6 @@ static cli_exit carry_out(const cli_io *io, const doctor_request *request)
 
 #define AT(member) offsetof(doctor_request, member)
 static const cli_option OPTIONS[] = {
-    CLI_ROW_PLUGIN,
     CLI_ROW_TEXT("fix", "RECIPE.yaml", AT(fix),
                  "write the recipe that the dataset keeps with the corrections found; import it to apply them"),
     CLI_ROW_TEXT("data", "FOLDER", AT(data), "folder of the recipe's files, if they have moved"),

@@ -162,12 +162,20 @@ static ct_status import(const cli_io *io, const import_request *r, ct_recipe **r
     return status;
 }
 
+static void remark_on_unused(const cli_io *io, const char *path, const ct_recipe *recipe)
+{
+    for (int32_t i = 0; ct_recipe_unused_source(recipe, i); i++)
+        cli_remark(io, "%s: source %s is not read: no sensor, landmarks or truth has source: %s", path,
+                   ct_recipe_unused_source(recipe, i), ct_recipe_unused_source(recipe, i));
+}
+
 static cli_exit carry_out(const cli_io *io, const import_request *r, const char *path)
 {
     ct_err err = {0};
     ct_recipe *recipe;
     import_summary summary = {.recipe = path, .out = r->out};
     if (ct_recipe_read(path, &recipe, &err) != CT_OK) return fail_recipe(io, path, &err);
+    remark_on_unused(io, path, recipe);
     cli_interrupt_begin(io, "stopping; the folder stays as it was");
     const ct_status status = import(io, r, &recipe, &summary, &err);
     const int stopped = status != CT_OK && cli_interrupted();
@@ -206,6 +214,7 @@ static cli_exit check_recipe(const cli_io *io, const import_request *r, const ch
     if (ct_recipe_read(path, &recipe, &err) != CT_OK) return fail_recipe(io, path, &err);
     options.folder = r->data;
     options.only = r->only;
+    remark_on_unused(io, path, recipe);
     options.progress = stop_at_once;
     options.user = &stopped;
     const ct_status status = ct_recipe_dataset(recipe, &options, &dataset, NULL, &err);
