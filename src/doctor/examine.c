@@ -78,10 +78,14 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
     }
     CT_TRY(ct__correct_frames(e, err));
     CT_TRY(ct__find_common_delay(e, err));
+    CT_TRY(ct__find_truth_noise(e, err));
     for (int32_t i = 0; !e->options.brief && i < e->sensors; i++) {
         ct__sensor *s = &e->sensor[i];
         if (!s->fit || s->samples < CT__SAMPLES_LEAST) continue;
+        CT_TRY(ct__report_held(e, s, err));
+        CT_TRY(ct__choose_noise_rows(e, s, err));
         CT_TRY(ct__test_dependence(e, s, err));
+        CT_TRY(ct__level_groups(e, s, err));
         CT_TRY(ct__test_tails(e, s, err));
         CT_TRY(ct__test_noise(e, s, err));
     }
@@ -124,18 +128,50 @@ ct_status ct__examine(ct__exam *e, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct_doctor_examine(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,
-                            ct_err *err)
+static ct_status examine_once(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,
+                              ct_err *err)
 {
-    ct__exam e = {.dataset = dataset, .options = options ? *options : ct_doctor_defaults()};
-    *out = NULL;
-    CT_TRY(check(&e.options, err));
-    if (e.options.recipe && !e.options.brief) return ct__examine_with_imports(dataset, &e.options, out, err);
+    ct__exam        e = {.dataset = dataset, .options = *options};
     const ct_status status = ct__examine(&e, err);
     ct__exam_free(&e);
     if (status == CT_OK) *out = e.out;
     else ct_diagnosis_free(e.out);
     return status;
+}
+
+/* The dataset as it is, and why it was not imported again. */
+static ct_status examine_instead(const ct_dataset *dataset, const ct_doctor_options *options, const char *why,
+                                 ct_diagnosis **out, ct_err *err)
+{
+    ct_doctor_options alone = *options;
+    alone.recipe = NULL;
+    CT_TRY(examine_once(dataset, &alone, out, err));
+    ct__exam  e = {.out = *out};
+    ct_status status = ct__report(&e, NULL, -1, CT_FINDING_NOT_IMPORTED, 0, NULL, err);
+    if (status == CT_OK) status = ct_findings_add_subject(&(*out)->findings, CT_SUBJECT_CAUSE, -1, 0, why, err);
+    if (status == CT_OK) return CT_OK;
+    ct_diagnosis_free(*out);
+    *out = NULL;
+    return status;
+}
+
+ct_status ct_doctor_examine(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,
+                            ct_err *err)
+{
+    const ct_doctor_options o = options ? *options : ct_doctor_defaults();
+    ct_err                  why = {0};
+    *out = NULL;
+    CT_TRY(check(&o, err));
+    if (!o.recipe || o.brief) return examine_once(dataset, &o, out, err);
+    ct_status status = ct__examine_with_imports(dataset, &o, out, &why);
+    if (status == CT_OK) status = ct__explain_held_velocities(&o, *out, &why);
+    if (status == CT_OK) return CT_OK;
+    ct_diagnosis_free(*out);
+    *out = NULL;
+    /* A correction that cannot be imported must not lose what was found. Without files, or stopped, nothing was. */
+    if (status == CT_E_PARSE || status == CT_E_ARGUMENT)
+        return examine_instead(dataset, &o, why.text, out, err);
+    return ct_fail(err, status, "%s", why.text);
 }
 
 void ct_diagnosis_free(ct_diagnosis *d)
