@@ -39,8 +39,8 @@ ct_status ct__table_new(ct__table *t, ct_err *err)
 
 /* May parameter j be looked for? Scales of rows that are constant are none, nor biases of rows that are not measured.
  * Without turns the place of a mount does nothing to motion: where they are not measured it would explain them.
- * Where the truth does not know headings, residuals at the estimate show delays and scales of lengths alone. Commanded velocities
- * are zero at rest: they have no bias. */
+ * Where the truth does not know headings, residuals at the estimate show delays and scales of lengths alone. Commanded
+ * velocities are zero at rest: they have no bias. */
 int ct__table_open(const ct__sensor *s, int j)
 {
     const ct__fault_kind kind = s->param[j].kind;

@@ -284,7 +284,6 @@ ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
 {
     ct__table        t = {.e = e, .s = s, .recording = -1};
     ct__by_recording by = {0};
-    ct__describe(e, s);
     CT_TRY(ct__table_new(&t, err));
     s->fit = ct__zalloc(1, sizeof *s->fit);
     ct_status status = s->fit ? CT_OK : ct__no_memory(err, "fits", 1);

@@ -1,7 +1,7 @@
 /* noise_rows.c: rows and frame in which noise is tested.
  *
- * Frame: errors of odometry are those of the later pose, e, or of the mean velocity of the step, Jr^-1(w) e. White noise
- * of velocities correlates the rows of the one, noise of relative poses those of the other. The frame is taken in which
+ * Frame: errors of odometry are those of the later pose, e, or of the mean velocity of the step, Jr^-1(w) e. White
+ * noise of velocities correlates the rows of the one, noise of relative poses those of the other. The frame is taken in which
  * rows correlate less, by -1/2 log det R.
  *
  * Rows: a row of lengths may have no noise of its own. White noise of a turn rate bends the path within a step. With n
@@ -11,14 +11,17 @@
  *
  * Where the sigma of a row is not above PRODUCT times that, its errors are products of speed and of errors of turns.
  * They have tails and depend on speed by construction, and nothing is to be learned from them: the row is mute. So are
- * rows that are not measured, and turns of odometry at estimated headings, which are smooth. */
+ * rows that are not measured, and turns of odometry at estimated headings, which are smooth.
+ *
+ * Samples: where wheels measure no motion at all they have no noise. Such steps are left out. */
 #include "base/eigen.h"
 #include "doctor/doctor.h"
 
 #include <math.h>
 
-#define PRODUCT 2.0
-#define REST    0.05 /* of the sigma of a row: a group with less has no noise */
+#define PRODUCT  2.0
+#define LITTLE   0.05 /* of the sigma of a row: a group with less stays as it is */
+#define ROUNDING 1e-9 /* m: less is no motion                                    */
 
 int ct__noise_row_count(const ct__sensor *s)
 {
@@ -109,8 +112,36 @@ static void mute_products(const ct__exam *e, ct__sensor *s, double share)
         if (!ct__row_turns(s, i) && own[i] < PRODUCT * PRODUCT * product[i]) s->mute[i] = 1;
 }
 
+/* Does odometry measure no motion at all? Wheels at rest have no noise, only motion has. */
+static int is_at_rest(const ct__exam *e, const ct__sensor *s, int32_t k)
+{
+    double w[CT_ROWS_MAX], most = 0;
+    ct__value_of(s, ct_graph_factor(e->sequence[s->sample[k].sequence].seq->graph, s->sample[k].factor).z, w);
+    for (int i = 0; i < s->rows; i++)
+        if (!ct__row_turns(s, i)) most = fmax(most, fabs(w[i]));
+    return most < ROUNDING;
+}
+
+/* Without samples at rest, if enough remain. */
+static void drop_rest(const ct__exam *e, ct__sensor *s)
+{
+    int32_t n = 0;
+    for (int32_t k = 0; k < s->samples; k++) n += !is_at_rest(e, s, k);
+    if (n < CT__SAMPLES_LEAST || n == s->samples) return;
+    n = 0;
+    for (int32_t k = 0; k < s->samples; k++) {
+        if (is_at_rest(e, s, k)) continue;
+        memmove(s->fit->e + (int64_t)n * s->rows, s->fit->e + (int64_t)k * s->rows,
+                (size_t)s->rows * sizeof *s->fit->e);
+        s->fit->weight[n] = s->fit->weight[k];
+        s->sample[n++] = s->sample[k];
+    }
+    s->samples = n;
+}
+
 ct_status ct__choose_noise_rows(ct__exam *e, ct__sensor *s, ct_err *err)
 {
+    if (s->odometry) drop_rest(e, s);
     const int64_t size = (int64_t)s->samples * s->rows;
     int           velocities = 0;
     double       *u = ct__zalloc(CT_MAX(1, size), sizeof *u);
@@ -132,8 +163,7 @@ ct_status ct__choose_noise_rows(ct__exam *e, ct__sensor *s, ct_err *err)
 
 /* ---- Groups by motion --------------------------------------------------------------------------- */
 
-/* Errors of a group and row, divided by their sigma over that of the model. Where a group has none, as at rest with
- * wheels that give exactly 0, there is no noise to test: errors are 0. */
+/* Errors of a group and row, divided by their sigma over that of the model. */
 static void level(ct__sensor *s, const int32_t *group, int which, int row, double *room)
 {
     int64_t n = 0;
@@ -145,29 +175,30 @@ static void level(ct__sensor *s, const int32_t *group, int which, int row, doubl
         }
     if (!n) return;
     const double sigma = ct__robust_sigma(n, room);
+    for (int32_t k = 0; k < s->samples; k++)
+        if (group[k] == which && sigma > LITTLE * whole) s->fit->e[(int64_t)k * s->rows + row] *= whole / sigma;
+}
+
+static void level_odometry(const ct__exam *e, ct__sensor *s, double *w, double *room, int32_t *from, int32_t *group)
+{
+    double r[CT_ROWS_MAX];
     for (int32_t k = 0; k < s->samples; k++) {
-        double *x = &s->fit->e[(int64_t)k * s->rows + row];
-        if (group[k] == which) *x = sigma > REST * whole ? *x * whole / sigma : 0;
+        from[k] = k;
+        ct__sample_row(e, s, &s->sample[k], &s->fault, r, NULL, w + (int64_t)k * CT_ROWS_MAX);
     }
+    ct__group_samples(e, s, s->samples, from, w, room, group);
+    for (int g = 0; g < CT__GROUPS_MAX; g++)
+        for (int i = 0; i < s->rows; i++)
+            if (!s->mute[i]) level(s, group, g, i, room);
 }
 
 ct_status ct__level_groups(ct__exam *e, ct__sensor *s, ct_err *err)
 {
-    const int64_t n = s->samples;
+    const int64_t n = CT_MAX(1, s->samples);
     double       *w = ct__zalloc(n * CT_ROWS_MAX, sizeof *w), *room = ct__zalloc(2 * n, sizeof *room);
     int32_t      *from = ct__zalloc(n, sizeof *from), *group = ct__zalloc(n, sizeof *group);
     ct_status     status = w && room && from && group ? CT_OK : ct__no_memory(err, "samples", n);
-    if (status == CT_OK && s->odometry) {
-        double r[CT_ROWS_MAX];
-        for (int32_t k = 0; k < s->samples; k++) {
-            from[k] = k;
-            ct__sample_row(e, s, &s->sample[k], &s->fault, r, NULL, w + (int64_t)k * CT_ROWS_MAX);
-        }
-        ct__group_samples(e, s, s->samples, from, w, room, group);
-        for (int g = 0; g < CT__GROUPS_MAX; g++)
-            for (int i = 0; i < s->rows; i++)
-                if (!s->mute[i]) level(s, group, g, i, room);
-    }
+    if (status == CT_OK && s->odometry) level_odometry(e, s, w, room, from, group);
     free(w);
     free(room);
     free(from);

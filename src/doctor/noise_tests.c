@@ -1,8 +1,8 @@
 /* noise_tests.c: errors of rows that correlate, errors that last, and two kinds of measurements in one model.
  *
  * Rows: R is the correlation of whitened errors with the weights of the fit. A full covariance gains -1/2 log det R
- * nats a measurement; N of them give a likelihood ratio, chi-square of n (n - 1) / 2 degrees. Rows and frame are those of
- * noise_rows.c.
+ * nats a measurement; N of them give a likelihood ratio, chi-square of n (n - 1) / 2 degrees. Rows and frame are those
+ * of noise_rows.c.
  *
  * Errors that last: rho(l) of measurements of one target that are l apart, errors clipped at 3 sigmas. With
  * tau = 1 + 2 sum rho(l), over the lags at which rho is above chance, tau measurements count as one: NEES of an
@@ -95,8 +95,7 @@ static int has_bias(const ct_noise *noise, const char *sensor)
     return 0;
 }
 
-/* Is row i of the residuals at the truth? At an estimate errors are smooth: what the estimate makes of white ones lasts.
- * A truth of positions is enough for lengths that are measured from the world. */
+/* Is row i of the residuals at the truth? At an estimate errors are smooth: what it makes of white ones lasts. A truth of positions is enough for lengths that are measured from the world. */
 static int is_at_truth(const ct__sensor *s, int i)
 {
     return !s->estimated || (s->tied && s->placed && !ct__row_turns(s, i));

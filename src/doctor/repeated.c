@@ -195,11 +195,28 @@ static ct_status show_repeated(ct__exam *e, const ct__sensor *s, const work *t, 
     return status;
 }
 
+/* Sigmas <- those of differences of measurements at one pose, where they are smaller: residuals may have faults. */
+static void measure_together(const ct__exam *e, const ct__sensor *s, work *t)
+{
+    for (int i = 0; i < s->rows; i++) {
+        const double *v = t->value + (int64_t)i * s->samples;
+        int64_t       n = 0;
+        for (int32_t k = 0; k < s->samples; k++)
+            if (t->before[k] >= 0 && is_together(e, s, t->before[k], k)) t->room[n++] = v[k] - v[t->before[k]];
+        const double sigma = n ? ct__robust_sigma(n, t->room) / sqrt(2) : 0;
+        if (sigma > 0) t->sigma[i] = fmin(t->sigma[i], sigma);
+    }
+}
+
 /* More than chance gives, by Poisson's distribution: values of few digits are equal now and then. */
 static int are_there_twice(const ct__exam *e, const ct__sensor *s, work *t)
 {
+    double own[CT_ROWS_MAX];
     if (t->twice < TWICE) return 0;
+    memcpy(own, t->sigma, sizeof own);
+    measure_together(e, s, t);
     const double mean = TWICE_MORE * chance(s, t) * (double)t->together;
+    memcpy(t->sigma, own, sizeof own);
     return 1 - ct__chi_squared_tail(2 * mean, 2 * (double)t->twice) < e->alpha;
 }
 

@@ -192,7 +192,7 @@ static ct_status show(ct__exam *e, sample *q, double s2, ct_err *err)
     return status;
 }
 
-/* Squared lengths, of rows that are not mute. Errors of 0 in all rows are those of a body at rest whose wheels say so. */
+/* Squared lengths, of rows that are not mute. Errors of 0 in all rows are no noise. */
 static void take_lengths(const ct__sensor *s, sample *q)
 {
     q->n = 0;
