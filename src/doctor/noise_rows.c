@@ -1,8 +1,8 @@
 /* noise_rows.c: rows and frame in which noise is tested.
  *
  * Frame: errors of odometry are those of the later pose, e, or of the mean velocity of the step, Jr^-1(w) e. White
- * noise of velocities correlates the rows of the one, noise of relative poses those of the other. The frame is taken in which
- * rows correlate less, by -1/2 log det R.
+ * noise of velocities correlates the rows of the one, noise of relative poses those of the other. The frame is taken
+ * in which rows correlate less, by -1/2 log det R.
  *
  * Rows: a row of lengths may have no noise of its own. White noise of a turn rate bends the path within a step. With n
  * the length that the other rows travel and s the sigma of the turn over the step, it moves the end sideways by

@@ -95,7 +95,8 @@ static int has_bias(const ct_noise *noise, const char *sensor)
     return 0;
 }
 
-/* Is row i of the residuals at the truth? At an estimate errors are smooth: what it makes of white ones lasts. A truth of positions is enough for lengths that are measured from the world. */
+/* Is row i of the residuals at the truth? At an estimate errors are smooth: what it makes of white ones lasts. A truth
+ * of positions is enough for lengths that are measured from the world. */
 static int is_at_truth(const ct__sensor *s, int i)
 {
     return !s->estimated || (s->tied && s->placed && !ct__row_turns(s, i));
