@@ -142,6 +142,8 @@ static const char PLANAR[] =
     "    kernel: cauchy:2\n"
     "    full: true\n"
     "    lasting: 20\n"
+    "  - sensor: truth\n"
+    "    sigma: [0.01, 0.04]\n"
     "split:\n"
     "  segment: 60\n"
     "  train: ['1*', '2*']\n"

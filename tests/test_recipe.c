@@ -18,7 +18,7 @@ static void test_every_value_of_a_planar_recipe_is_read(void)
     if (!p) return;
     CHECK(!strcmp(ct_recipe_text(p), PLANAR) && !strcmp(p->folder, "logs"));
     CHECK(!strcmp(p->recording, "run{run}") && !strcmp(p->bodies, "robot"));
-    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 12);
+    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 13);
     const ct__recipe_source *s = &p->source[0];
     CHECK(!strcmp(s->name, "odometry") && s->line == 8 && s->format == CT_SOURCE_TABLE && s->header == 0 &&
           s->skip == 2);
@@ -45,7 +45,7 @@ static void test_every_value_of_a_planar_recipe_is_read(void)
     CHECK(!strcmp(p->sensor[3].body, "3") && p->sensor[4].index == 1 && p->sensor[5].origin.value[2] == 500);
     CHECK(p->truth.given && p->truth.source == 2 && p->truth.nearest == 1 && p->truth.gap_s == 1 &&
           p->truth.axes == CT__AXES_NED);
-    CHECK(p->truth.sigma[1] == 0.02 && p->truth.delay_s == -0.05 && p->truth.frame.value[2] == 0.5 &&
+    CHECK(p->truth.sigma[1] == 0.04 && p->truth.delay_s == -0.05 && p->truth.frame.value[2] == 0.5 &&
           p->truth.known.count == 2);
     CHECK(p->anchor == CT__ANCHOR_SIGMA && p->anchor_sigma[0] == 0.1 && p->anchor_sigma[1] == 0.2);
     CHECK(p->split.segment_s == 60 && p->split.train.count == 2 && p->split.test.count == 1 &&
@@ -90,8 +90,9 @@ static void test_corrections_are_read_as_values(void)
           ct_recipe_correction(p, CT_CORRECT_SCALE)->count == 3);
     CHECK(ct_recipe_correction(p, CT_CORRECT_QUATERNION)->value[0] == 1);
     CHECK(ct_recipe_correction(p, CT_CORRECT_KERNEL)->value[0] == CT_ROBUST_CAUCHY);
-    CHECK(ct_recipe_correction(p, CT_CORRECT_KERNEL)->value[1] == 2 && !ct_recipe_correction(p, 12));
+    CHECK(ct_recipe_correction(p, CT_CORRECT_KERNEL)->value[1] == 2 && !ct_recipe_correction(p, 13));
     CHECK(ct_recipe_correction(p, CT_CORRECT_LASTING)->value[0] == 20);
+    CHECK(p->truth.sigma[0] == 0.01); /* the correction, in place of the truth's own */
     CHECK(!strcmp(ct_correction_key(CT_CORRECT_BIAS), "bias") &&
           !strcmp(ct_correction_key((ct_correction_kind)99), "?"));
     ct_recipe_free(p);
@@ -412,6 +413,7 @@ static void test_what_contradicts_or_does_not_belong_is_refused(void)
     refuse_change(PLANAR, "    geodetic: [", "    intrinsics: [1, 2, 3, 4]\n    geodetic: [",
                   "is no key of the type geodetic");
     refuse_change(PLANAR, "      variance: 0.5", "      variance: 0.5\n      sigma: 1", "contradicts sigma");
+    refuse_change(PLANAR, "    lasting: 20", "    sigma: [1, 1]", "sigma corrects the truth; odom has");
     refuse_change(PLANAR, "      variance: 0.5", "      variance: [1, 2, 3]", "range_bearing has 2 rows in SE2");
     refuse_change(PLANAR, "      variance: 0.5", "      per: metre", "of odometry alone");
     refuse_change(PLANAR, "      variance: 0.5", "      model: wheels", "which has 3 rows; this sensor has 2");

@@ -319,8 +319,9 @@ typedef enum {
       "x", "y", "z", "angle", "error", "angle_error")                                                                  \
     X(CT_FINDING_SENSOR_DELAY, "sensor_delay", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                  \
       "{subjects}: measurements are of {size:.4g} s after their stamps (standard error {error:.2g} s). That makes "    \
-      "errors of {sigmas:.2g} sigma ({spread:.2g} s between recordings).",                                             \
-      "size", "error", "sigmas", "spread")                                                                             \
+      "errors of {sigmas:.2g} sigma ({spread:.2g} s between recordings). ({held:.3g} s is the time between its "       \
+      "records: velocities that are sampled at their stamps and held until the next record are half of that late)",    \
+      "size", "error", "sigmas", "spread", "held")                                                                     \
     X(CT_FINDING_CLOCK_DRIFT, "clock_drift", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                    \
       "{subjects}: its clock drifts by {size:.4g} s a second (standard error {error:.2g}). That makes errors of "      \
       "{sigmas:.2g} sigma ({spread:.2g} between recordings).",                                                         \
@@ -372,10 +373,14 @@ typedef enum {
       "measurements ({seconds:.3g} s). White noise is assumed: NEES comes out up to {nees:.2g} times too large. "      \
       "covtune learn --bias SENSOR=gauss-markov makes such an error a state.",                                         \
       "rho", "steps", "seconds", "nees")                                                                               \
-    X(CT_FINDING_NOISE_DEPENDS, "noise_depends", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                                \
+    X(CT_FINDING_NOISE_DEPENDS, "noise_depends", CT_SEVERITY_INFO, CT_TOPIC_SENSORS,                                   \
       "{subjects}: the noise depends on it: sigma is {factor:.3g} times as large at {high:.3g} (nine tenths are "      \
       "below) as at {low:.3g} (one tenth is below). That is {share:.2g} % of the variation of their size.",            \
       "factor", "share", "low", "high")                                                                                \
+    X(CT_FINDING_ROW_NOT_MEASURED, "row_not_measured", CT_SEVERITY_INFO, CT_TOPIC_SENSORS,                             \
+      "{subjects}: is 0 in all measurements, and the true value is not. It is not examined. Give the recipe what "     \
+      "measures it, or a sigma that covers the motion.",                                                               \
+      NULL)                                                                                                            \
     X(CT_FINDING_TWO_POPULATIONS, "two_populations", CT_SEVERITY_WARNING, CT_TOPIC_SENSORS,                            \
       "{subjects}: one model for two kinds of measurements. Those between poses that are no neighbours ({share:.2g} "  \
       "%) have {ratio:.3g} times the sigma of the others. covtune convert --split-loops gives them a model of their "  \
@@ -400,6 +405,14 @@ typedef enum {
       "The truth jumps {count:.0f} times, by up to {size:.3g} m, where odometry sees no such motion. First in "        \
       "{subjects}, {seconds:.6g} s after its start.",                                                                  \
       "count", "size", "seconds")                                                                                      \
+    X(CT_FINDING_TRUTH_NOISE, "truth_noise", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                       \
+      "The truth has noise of its own ({position:.3g} m, standard error {error:.2g}) ({rotation:.3g} rad, standard "   \
+      "error {rotation_error:.2g}). It makes {share:.2g} % of the variance of the errors of {subjects}, and is "       \
+      "learned as noise of that sensor. A sigma of the truth prevents that.",                                          \
+      "position", "error", "rotation", "rotation_error", "share")                                                      \
+    X(CT_FINDING_NOT_IMPORTED, "not_imported", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                     \
+      "Corrections were not tried by an import, which failed: {subjects}. What is found is of the dataset as it is.",  \
+      NULL)                                                                                                            \
     X(CT_FINDING_TRUTH_TURNED, "truth_turned", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                                       \
       "The truth's rotation is turned by {turn:.4g} rad (standard error {error:.2g}) from where the body points: its " \
       "positions and the odometry say so, in {same:.0f} of {sequences:.0f} sequences. It is not compared, but it "     \

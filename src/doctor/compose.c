@@ -170,7 +170,7 @@ typedef struct {
 static ct_status put(growing *out, const char *sensor, const char *recording, ct_correction_kind kind, int count,
                      const double *value, ct_err *err)
 {
-    if (!ct__can_correct(count, value)) return CT_OK;
+    if (!ct__can_correct(kind, count, value)) return CT_OK;
     CT_TRY(ct__grow(&out->item, &out->capacity, (int64_t)out->count + 1, sizeof *out->item, "corrections", err));
     ct_correction *c = &out->item[out->count++];
     *c = (ct_correction){.kind = kind, .count = count};

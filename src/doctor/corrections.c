@@ -139,8 +139,8 @@ ct_status ct__find_common_delay(ct__exam *e, ct_err *err)
     }
     d->corrections = n;
     delay = -delay;
-    const double value[] = {delay, error, sigmas, 0};
-    CT_TRY(ct__report(e, NULL, -1, CT_FINDING_SENSOR_DELAY, 4, value, err));
+    const double value[] = {delay, error, sigmas, 0, NAN};
+    CT_TRY(ct__report(e, NULL, -1, CT_FINDING_SENSOR_DELAY, 5, value, err));
     give_back(d);
     CT_TRY(ct_findings_add_subject(&d->findings, CT_SUBJECT_MODEL, -1, 0, "truth", err));
     return ct__report_correction(e, NULL, -1, CT_CORRECT_DELAY, 1, &delay, error, err);
@@ -166,6 +166,7 @@ static int kind_of(ct_finding_code code)
     case CT_FINDING_HEAVY_TAILS: return CT_CORRECT_KERNEL;
     case CT_FINDING_ROWS_CORRELATED: return CT_CORRECT_FULL;
     case CT_FINDING_ERRORS_AUTOCORRELATED: return CT_CORRECT_LASTING;
+    case CT_FINDING_TRUTH_NOISE: return CT_CORRECT_SIGMA;
     case CT_FINDING_QUATERNION_ORDER: return CT_CORRECT_QUATERNION;
     case CT_FINDING_CAMERA_AXES: return CT_CORRECT_CAMERA;
     default: return -1;
@@ -191,7 +192,8 @@ void ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe)
         d->correction_of[i] = -1;
         for (int32_t k = d->corrections - 1; k >= 0 && kind >= 0 && f->subjects; k--) {
             const ct_correction *c = &d->correction[k];
-            const int            truth = kind == CT_CORRECT_FRAME && !strcmp(c->sensor, "truth");
+            const int            world = kind == CT_CORRECT_FRAME || kind == CT_CORRECT_SIGMA;
+            const int            truth = world && !strcmp(c->sensor, "truth");
             if ((int)c->kind == kind && (truth || is_of(recipe, f->subject[0].name, c->sensor)))
                 d->correction_of[i] = k;
         }

@@ -100,7 +100,7 @@ static ct_status fill(const ct__exam *e, const ct__sensor *s, table *t, ct_err *
     for (int32_t k = 0; k < s->samples; k++) {
         double d2 = 0;
         for (int i = 0; i < s->rows; i++)
-            d2 += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->sigma[s->sample[k].model][i], 2);
+            if (!s->mute[i]) d2 += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->white[s->sample[k].model][i], 2);
         if (!measure(e, s, &s->sample[k], t->c + (int64_t)k * COVARIATES)) /* as the mean has it */
             memcpy(t->c + (int64_t)k * COVARIATES, t->c + (int64_t)CT_MAX(0, k - 1) * COVARIATES,
                    COVARIATES * sizeof *t->c);
@@ -172,6 +172,7 @@ ct_status ct__test_dependence(ct__exam *e, ct__sensor *s, ct_err *err)
 {
     table     t = {0};
     ct__fit   fit = {0};
+    if (!ct__noise_row_count(s)) return CT_OK;
     ct_status status = fill(e, s, &t, err);
     const ct__regression g = {
         .samples = t.n, .rows = 1, .params = t.count + 1, .r = t.r, .D = t.D, .run = t.run};

@@ -7,14 +7,16 @@
  *   rows.c        residual of a sample under faults, and its derivatives by them
  *   regress.c     robust regression with standard errors for dependent errors
  *   instruments.c odometry whose noise is not in what it measures
- *   describe.c    what a sensor varies in
+ *   describe.c    what a sensor varies in, rows that it does not measure
  *   repeated.c    measurements that repeat
  *   groups.c      samples with one sigma
  *   faults.c      which faults of a sensor the data show, and their size
  *   large.c       units and axes
  *   conventions.c order of quaternions, camera axes, headings in degrees
+ *   noise_rows.c  rows and frame in which noise is tested
  *   noise_tests.c, tails.c, depends.c    what remains
  *   truth_faults.c truth_jumps.c truth_tests.c    truth: gaps, copies, jumps
+ *   truth_noise.c                        truth: noise of its own
  *   truth_turned.c                       truth: yaw that is not compared, but used
  *   repeated.c                           measurements that are there again
  *   influence.c                          what does not matter, what nothing determines
@@ -26,6 +28,7 @@
  *   compose.c     corrections after those that a recipe has
  *   imports.c     examinations until corrections stay
  *   polish.c      delays of commands, by imports
+ *   held_velocities.c  delays that an import makes itself
  *   guard.c       corrections that are refused: measurements fit worse with them
  *   examine.c     one examination
  */
@@ -123,6 +126,10 @@ typedef struct {
     int                  estimated; /* 1: most samples are at the estimate  */
     int                  exact;     /* 1: noise is not in what it measures: instruments.c */
     uint8_t              still[CT_ROWS_MAX]; /* rows whose measured value does not vary */
+    uint8_t              held[CT_ROWS_MAX];  /* rows that are always 0: not measured, describe.c */
+    uint8_t              absent[CT_ROWS_MAX]; /* such rows whose true value varies: no part of residuals */
+    uint8_t              mute[CT_ROWS_MAX];  /* rows that noise is not tested with: noise_rows.c */
+    int                  placed;    /* 1: the truth knows the positions of most samples */
     uint8_t              closed[CT__PARAMS_MAX]; /* parameters that do not hold when they are applied */
     int                  copied;    /* 1: the truth is a copy of one of its rows: not examined      */
     int                  spoiled;   /* 1: a fault makes its other rows meaningless */
@@ -168,6 +175,8 @@ ct_status ct__examine(ct__exam *e, ct_err *err);
 /* imports.c: the same until corrections stay, with imports by the recipe of the options. */
 ct_status ct__examine_with_imports(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,
                                    ct_err *err);
+/* held_velocities.c: says of delays of odometry that they are those of velocities which hold until the next record. */
+ct_status ct__explain_held_velocities(const ct_doctor_options *options, ct_diagnosis *d, ct_err *err);
 /* compose.c: *out <- entries of the recipe that corrections of its dataset change. For the caller to free. */
 ct_status ct__compose_corrections(const ct_recipe *recipe, int32_t count, const ct_correction *correction,
                                   ct_correction **out, int32_t *outs, ct_err *err);
@@ -252,6 +261,7 @@ typedef struct ct__fit {
     double  information[CT__PARAMS_MAX * CT__PARAMS_MAX]; /* of ct__regress; 0 in directions without any */
     double  scale[CT__GROUPS_MAX][CT_ROWS_MAX]; /* robust sigma of e, of each group of samples           */
     double  sigma[CT__MODELS_MAX][CT_ROWS_MAX]; /* of each noise model: faults.c                         */
+    double  white[CT__MODELS_MAX][CT_ROWS_MAX]; /* the same of errors that noise is tested with          */
     double  degrees;                            /* of Student's distribution that errors follow          */
     double  wald[CT__PARAMS_MAX];               /* of a parameter that is not in use: phi / error if it were */
     double  effect[CT__PARAMS_MAX];             /* of the same: rms of D phi in sigmas                   */
@@ -300,6 +310,9 @@ int ct__delay_holds(const ct__trial *t, const ct__fault *f);
 
 void      ct__find_centre(const ct__exam *e, ct__sensor *s);
 void      ct__describe(const ct__exam *e, ct__sensor *s);
+/* describe.c: the sensor has a row of turns that it does not measure. */
+int       ct__turns_unseen(const ct__sensor *s);
+ct_status ct__report_held(ct__exam *e, const ct__sensor *s, ct_err *err);
 /* instruments.c */
 int  ct__is_exact(const ct__exam *e, const ct__sensor *s, int32_t count, const int32_t *from, const double *residual);
 void ct__use_measured(const ct__exam *e, const ct__sensor *s, const ct__fault *f, int32_t count, const int32_t *from,
@@ -311,6 +324,17 @@ ct_status ct__find_conventions(const ct_dataset *dataset, const ct_recipe *recip
                                ct_diagnosis **out, ct_err *err);
 ct_status ct__change_conventions(ct__exam *e, ct_err *err);
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err);
+/* noise_rows.c: s->fit->e <- errors in the frame in which their rows correlate least; mute, white. Correlation of rows
+ * that are not mute, with the weights of the fit: largest entry, rows, -1/2 log det R. */
+typedef struct {
+    double rho, gain, count; /* count: sum of weights */
+    int    a, b, rows;       /* rows: that are not mute */
+} ct__row_correlation;
+ct__row_correlation ct__correlate_rows(const ct__sensor *s, const double *u);
+ct_status ct__choose_noise_rows(ct__exam *e, ct__sensor *s, ct_err *err);
+/* Errors in sigmas of their group by motion, so that noise that grows with motion has no tails. */
+ct_status ct__level_groups(ct__exam *e, ct__sensor *s, ct_err *err);
+int       ct__noise_row_count(const ct__sensor *s);
 ct_status ct__test_noise(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_tails(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__test_dependence(ct__exam *e, ct__sensor *s, ct_err *err);
@@ -320,6 +344,8 @@ ct_status ct__test_influence(ct__exam *e, ct_err *err);
 ct_status ct__find_truth_gaps(ct__exam *e, ct_err *err);
 ct_status ct__find_truth_copies(ct__exam *e, ct__sensor *s, ct_err *err);
 void      ct__drop_without_truth(const ct__exam *e, ct__sensor *s);
+/* truth_noise.c: noise of the truth that odometry has to bear; before errors of odometry are changed by tests. */
+ct_status ct__find_truth_noise(ct__exam *e, ct_err *err);
 /* truth_tests.c: a truth that a sensor is part of. */
 ct_status ct__find_truth_made_of(ct__exam *e, ct_err *err);
 /* truth_jumps.c: jumps of the truth; values are then without them. */
@@ -348,8 +374,9 @@ ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code 
                      ct_err *err);
 ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t recording, ct_correction_kind kind, int count,
                                 const double *value, double error, ct_err *err);
-/* 0: no recipe has numbers as large. A fit of what has another gross fault may give them; there is no correction. */
-int ct__can_correct(int count, const double *value);
+/* 0: no recipe has such numbers: too large, or a time that is not positive. A fit of what has another gross fault may
+ * give them; there is no correction. */
+int ct__can_correct(ct_correction_kind kind, int count, const double *value);
 /* Without finding i and its evidence. */
 void ct__remove_finding(ct_diagnosis *d, int32_t i);
 /* Evidence of the last finding. Copies; thins evenly to at most 1000 points. */

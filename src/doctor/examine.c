@@ -65,11 +65,28 @@ static ct_status report_estimated(ct__exam *e, ct_err *err)
     return CT_OK;
 }
 
+/* Measurements between two states are attached by the motion in between. Where its turns are not measured, headings
+ * stay where they were, as with a delay. */
+static void close_delays(ct__exam *e)
+{
+    int unseen = 0;
+    for (int32_t i = 0; i < e->sensors; i++) unseen |= ct__turns_unseen(&e->sensor[i]);
+    for (int32_t i = 0; unseen && i < e->sensors; i++) {
+        ct__sensor *s = &e->sensor[i];
+        int         turns = 0;
+        for (int k = 0; k < s->rows; k++) turns |= !s->odometry && ct__row_turns(s, k);
+        for (int j = 0; j < s->params; j++)
+            if (turns && (s->param[j].kind == CT__FAULT_DELAY || s->param[j].kind == CT__FAULT_DRIFT)) s->closed[j] = 1;
+    }
+}
+
 static ct_status examine_sensors(ct__exam *e, ct_err *err)
 {
     int wait;
     CT_TRY(examine_large(e, &wait, err));
     if (wait) return CT_OK;
+    for (int32_t i = 0; i < e->sensors; i++) ct__describe(e, &e->sensor[i]);
+    close_delays(e);
     for (int32_t i = 0; i < e->sensors; i++) {
         ct__sensor *s = &e->sensor[i];
         if (s->copied) continue;
@@ -78,10 +95,14 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
     }
     CT_TRY(ct__correct_frames(e, err));
     CT_TRY(ct__find_common_delay(e, err));
+    CT_TRY(ct__find_truth_noise(e, err));
     for (int32_t i = 0; !e->options.brief && i < e->sensors; i++) {
         ct__sensor *s = &e->sensor[i];
         if (!s->fit || s->samples < CT__SAMPLES_LEAST) continue;
+        CT_TRY(ct__report_held(e, s, err));
+        CT_TRY(ct__choose_noise_rows(e, s, err));
         CT_TRY(ct__test_dependence(e, s, err));
+        CT_TRY(ct__level_groups(e, s, err));
         CT_TRY(ct__test_tails(e, s, err));
         CT_TRY(ct__test_noise(e, s, err));
     }
@@ -124,18 +145,67 @@ ct_status ct__examine(ct__exam *e, ct_err *err)
     return CT_OK;
 }
 
-ct_status ct_doctor_examine(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,
-                            ct_err *err)
+static ct_status examine_once(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,
+                              ct_err *err)
 {
-    ct__exam e = {.dataset = dataset, .options = options ? *options : ct_doctor_defaults()};
-    *out = NULL;
-    CT_TRY(check(&e.options, err));
-    if (e.options.recipe && !e.options.brief) return ct__examine_with_imports(dataset, &e.options, out, err);
+    ct__exam        e = {.dataset = dataset, .options = *options};
     const ct_status status = ct__examine(&e, err);
     ct__exam_free(&e);
     if (status == CT_OK) *out = e.out;
     else ct_diagnosis_free(e.out);
     return status;
+}
+
+/* The dataset as it is, and why it was not imported again. */
+static ct_status examine_instead(const ct_dataset *dataset, const ct_doctor_options *options, const char *why,
+                                 ct_diagnosis **out, ct_err *err)
+{
+    ct_doctor_options alone = *options;
+    alone.recipe = NULL;
+    CT_TRY(examine_once(dataset, &alone, out, err));
+    ct__exam  e = {.out = *out};
+    ct_status status = ct__report(&e, NULL, -1, CT_FINDING_NOT_IMPORTED, 0, NULL, err);
+    if (status == CT_OK) status = ct_findings_add_subject(&(*out)->findings, CT_SUBJECT_CAUSE, -1, 0, why, err);
+    if (status == CT_OK) return CT_OK;
+    ct_diagnosis_free(*out);
+    *out = NULL;
+    return status;
+}
+
+/* The caller's progress, and whether it stopped the examination. */
+typedef struct {
+    const ct_doctor_options *options;
+    int                      stopped;
+} watch;
+
+static int watch_progress(void *user, double done, const char *what)
+{
+    watch *w = user;
+    w->stopped = w->options->progress && w->options->progress(w->options->user, done, what);
+    return w->stopped;
+}
+
+ct_status ct_doctor_examine(const ct_dataset *dataset, const ct_doctor_options *options, ct_diagnosis **out,
+                            ct_err *err)
+{
+    const ct_doctor_options o = options ? *options : ct_doctor_defaults();
+    ct_err                  why = {0};
+    *out = NULL;
+    CT_TRY(check(&o, err));
+    if (!o.recipe || o.brief) return examine_once(dataset, &o, out, err);
+    watch             w = {.options = &o};
+    ct_doctor_options watched = o;
+    watched.progress = watch_progress;
+    watched.user = &w;
+    ct_status status = ct__examine_with_imports(dataset, &watched, out, &why);
+    if (status == CT_OK) status = ct__explain_held_velocities(&o, *out, &why);
+    if (status == CT_OK) return CT_OK;
+    ct_diagnosis_free(*out);
+    *out = NULL;
+    /* A correction that cannot be imported must not lose what was found. Without files, or stopped, nothing was. */
+    if (!w.stopped && (status == CT_E_PARSE || status == CT_E_ARGUMENT || status == CT_E_EMPTY))
+        return examine_instead(dataset, &o, why.text, out, err);
+    return ct_fail(err, status, "%s", why.text);
 }
 
 void ct_diagnosis_free(ct_diagnosis *d)

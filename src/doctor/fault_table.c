@@ -37,14 +37,17 @@ ct_status ct__table_new(ct__table *t, ct_err *err)
     return CT_OK;
 }
 
-/* May parameter j be looked for? Scales of rows that are constant, as a velocity that is always 0, are none. Where the
- * truth does not know headings, residuals at the estimate show delays and scales of lengths alone. Commanded velocities
- * are zero at rest: they have no bias. */
+/* May parameter j be looked for? Scales of rows that are constant are none, nor biases of rows that are not measured.
+ * Without turns the place of a mount does nothing to motion: where they are not measured it would explain them.
+ * Where the truth does not know headings, residuals at the estimate show delays and scales of lengths alone. Commanded
+ * velocities are zero at rest: they have no bias. */
 int ct__table_open(const ct__sensor *s, int j)
 {
     const ct__fault_kind kind = s->param[j].kind;
     if (s->closed[j]) return 0;
-    if (kind == CT__FAULT_SCALE && s->still[s->param[j].row]) return 0;
+    if (kind == CT__FAULT_SCALE && (s->still[s->param[j].row] || s->held[s->param[j].row])) return 0;
+    if (kind == CT__FAULT_BIAS && s->held[s->param[j].row]) return 0;
+    if (kind == CT__FAULT_MOUNT && ct__turns_unseen(s) && !(ct__turns[s->pose] >> s->param[j].row & 1)) return 0;
     if (s->exact && kind == CT__FAULT_MOUNT) return 0;
     if (s->exact && kind == CT__FAULT_BIAS && !ct__row_turns(s, s->param[j].row)) return 0;
     if (!s->estimated) return 1;

@@ -187,7 +187,7 @@ static ct_status report_one(ct__table *t, const ct__fit *fit, const ct__fault *f
     const double      size = many ? b->mean[j] : ct__fault_value(s, f, j);
     const double      error = many ? b->mean_error[j] : fit->error[j];
     const double      effect = fit->unit_effect[j] * fabs(size), spread = many ? b->spread[j] : NAN;
-    double            value[4] = {size, error, effect, spread};
+    double            value[5] = {size, error, effect, spread, NAN};
     ct_finding_code   code = CT_FINDING_SENSOR_DELAY;
     int               row = -1;
     switch (s->param[j].kind) {
@@ -205,7 +205,7 @@ static ct_status report_one(ct__table *t, const ct__fit *fit, const ct__fault *f
     case CT__FAULT_MOUNT:
     case CT__FAULT_FRAME: return CT_OK;
     }
-    CT_TRY(ct__report(t->e, s, row, code, 4, value, err));
+    CT_TRY(ct__report(t->e, s, row, code, code == CT_FINDING_SENSOR_DELAY ? 5 : 4, value, err));
     return show(t, fit, f, j, err);
 }
 
@@ -284,7 +284,6 @@ ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
 {
     ct__table        t = {.e = e, .s = s, .recording = -1};
     ct__by_recording by = {0};
-    ct__describe(e, s);
     CT_TRY(ct__table_new(&t, err));
     s->fit = ct__zalloc(1, sizeof *s->fit);
     ct_status status = s->fit ? CT_OK : ct__no_memory(err, "fits", 1);

@@ -1,14 +1,12 @@
 /* noise_tests.c: errors of rows that correlate, errors that last, and two kinds of measurements in one model.
  *
  * Rows: R is the correlation of whitened errors with the weights of the fit. A full covariance gains -1/2 log det R
- * nats a measurement; N of them give a likelihood ratio, chi-square of n (n - 1) / 2 degrees. Errors of odometry are
- * taken in the frame of the later pose and as errors of the mean velocity, Jr^-1(w) e; that with the smaller gain
- * counts: white noise of velocities correlates rows in the frame of a pose.
+ * nats a measurement; N of them give a likelihood ratio, chi-square of n (n - 1) / 2 degrees. Rows and frame are those
+ * of noise_rows.c.
  *
  * Errors that last: rho(l) of measurements of one target that are l apart, errors clipped at 3 sigmas. With
  * tau = 1 + 2 sum rho(l), over the lags at which rho is above chance, tau measurements count as one: NEES of an
  * estimator that takes them for independent is up to tau times too large. */
-#include "base/eigen.h"
 #include "doctor/doctor.h"
 
 #include <math.h>
@@ -17,16 +15,14 @@
 #define RHO_LAST   0.15
 #define LAGS       64
 #define CLIP       3.0
+#define GAP        3.0  /* usual times between measurements: a longer one is a gap               */
 #define RATIO      1.3  /* of sigmas of two populations                                          */
 #define LOOPS      20   /* least number of relative poses that are no odometry                   */
 
 static double whitened(const ct__sensor *s, int32_t k, int i)
 {
-    return s->fit->e[(int64_t)k * s->rows + i] / s->fit->sigma[s->sample[k].model][i];
+    return s->fit->e[(int64_t)k * s->rows + i] / s->fit->white[s->sample[k].model][i];
 }
-
-/* ---- Measurements of one target, in order ------------------------------------------------------- */
-
 
 /* ---- Errors that last ------------------------------------------------------------------------- */
 
@@ -53,12 +49,21 @@ static void correlate(const ct__sensor *s, const ct__place *p, int i, double *rh
     }
 }
 
+/* The mean time between measurements. Several may be at one state: then most are 0. Gaps do not count. */
 static double find_spacing(const ct__sensor *s, const ct__place *p, double *room)
 {
-    int64_t n = 0;
-    for (int32_t k = 1; k < s->samples; k++)
-        if (ct__same_place(&p[k], &p[k - 1])) room[n++] = s->sample[p[k].at].t - s->sample[p[k - 1].at].t;
-    return ct__median(n, room);
+    int64_t n = 0, pairs = 0;
+    double  sum = 0;
+    for (int32_t k = 1; k < s->samples; k++) {
+        const double d = s->sample[p[k].at].t - s->sample[p[k - 1].at].t;
+        if (ct__same_place(&p[k], &p[k - 1]) && d > 0) room[n++] = d;
+    }
+    const double usual = n ? ct__median(n, room) : 0;
+    for (int32_t k = 1; k < s->samples; k++) {
+        const double d = s->sample[p[k].at].t - s->sample[p[k - 1].at].t;
+        if (ct__same_place(&p[k], &p[k - 1]) && d < GAP * usual) sum += d, pairs++;
+    }
+    return pairs ? sum / (double)pairs : 0;
 }
 
 static ct_status report_lasting(ct__exam *e, const ct__sensor *s, int row, const double *rho, double spacing,
@@ -90,12 +95,20 @@ static int has_bias(const ct_noise *noise, const char *sensor)
     return 0;
 }
 
+/* Is row i of the residuals at the truth? At an estimate errors are smooth: what it makes of white ones lasts. A truth
+ * of positions is enough for lengths that are measured from the world. */
+static int is_at_truth(const ct__sensor *s, int i)
+{
+    return !s->estimated || (s->tied && s->placed && !ct__row_turns(s, i));
+}
+
 static ct_status test_lasting(ct__exam *e, ct__sensor *s, const ct__place *p, ct_err *err)
 {
     double best[LAGS + 1] = {1}, room_rho[LAGS + 1] = {1};
     int    row = -1;
     for (int i = 0; i < s->rows; i++) {
         int64_t pairs = 0;
+        if (s->mute[i] || !is_at_truth(s, i)) continue;
         correlate(s, p, i, room_rho, &pairs);
         const double z = room_rho[1] * sqrt((double)pairs);
         if (pairs < CT__SAMPLES_LEAST || room_rho[1] < RHO_LAST || erfc(z / sqrt(2)) > e->alpha) continue;
@@ -131,57 +144,13 @@ static ct_status report_rows(ct__exam *e, const ct__sensor *s, int a, int b, dou
     return ct__report_correction(e, s, -1, CT_CORRECT_FULL, 1, &one, 0, err);
 }
 
-typedef struct {
-    double rho, gain;
-    int    a, b; /* rows */
-} correlation;
-
-/* u (samples x rows): errors, not whitened. */
-static correlation correlate_rows(const ct__sensor *s, const double *u, double *count)
-{
-    const int   n = s->rows;
-    double      R[CT_ROWS_MAX * CT_ROWS_MAX] = {0}, V[CT_ROWS_MAX * CT_ROWS_MAX], lambda[CT_ROWS_MAX], d[CT_ROWS_MAX];
-    correlation c = {0};
-    *count = 0;
-    for (int32_t k = 0; k < s->samples; k++) {
-        const double *v = u + (int64_t)k * n, *scale = s->fit->sigma[s->sample[k].model];
-        *count += s->fit->weight[k];
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) R[i * n + j] += s->fit->weight[k] * v[i] * v[j] / (scale[i] * scale[j]);
-    }
-    for (int i = 0; i < n; i++) d[i] = sqrt(R[i * n + i]);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            R[i * n + j] = d[i] > 0 && d[j] > 0 ? R[i * n + j] / (d[i] * d[j]) : i == j;
-            if (j < i && fabs(R[i * n + j]) > fabs(c.rho)) c.rho = R[i * n + j], c.a = j, c.b = i;
-        }
-    ct__eigen_symmetric(n, R, lambda, V);
-    for (int i = 0; i < n; i++) c.gain -= 0.5 * log(fmax(1e-12, lambda[i]));
-    return c;
-}
-
-/* u <- errors of the mean velocity of odometry. */
-static void as_velocities(const ct__exam *e, const ct__sensor *s, double *u)
-{
-    const int n = s->rows;
-    for (int32_t k = 0; k < s->samples; k++) {
-        double r[CT_ROWS_MAX], w[CT_ROWS_MAX], J[CT_DIM_MAX * CT_DIM_MAX];
-        if (!ct__sample_row(e, s, &s->sample[k], &s->fault, r, NULL, w)) continue;
-        if (s->pose == CT_SE2) ct_se2_jr_inv(w, J);
-        else ct_se3_jr_inv(w, J);
-        for (int i = 0; i < n; i++) {
-            u[(int64_t)k * n + i] = 0;
-            for (int j = 0; j < n; j++) u[(int64_t)k * n + i] += J[i * n + j] * s->fit->e[(int64_t)k * n + j];
-        }
-    }
-}
-
 /* Samples whose products of two rows count as independent, of errors whose neighbours correlate. */
 static double independent(const ct__sensor *s, const ct__place *p)
 {
     double most = 0;
     for (int i = 0; i < s->rows; i++) {
         double ab = 0, aa = 0;
+        if (s->mute[i]) continue;
         for (int32_t k = 1; k < s->samples; k++) {
             const double a = clip(whitened(s, p[k].at, i)), b = clip(whitened(s, p[k - 1].at, i));
             aa += a * a;
@@ -194,20 +163,11 @@ static double independent(const ct__sensor *s, const ct__place *p)
 
 static ct_status test_rows(ct__exam *e, ct__sensor *s, const ct__place *p, ct_err *err)
 {
-    const int n = s->rows;
-    double    count;
-    if (n < 2 || ct_dataset_group_of(e->dataset, s->model[0]).kind == CT_NOISE_FULL) return CT_OK;
-    correlation c = correlate_rows(s, s->fit->e, &count);
-    if (s->odometry) {
-        double *u = ct__zalloc((int64_t)s->samples * n, sizeof *u);
-        if (!u) return ct__no_memory(err, "samples", s->samples);
-        as_velocities(e, s, u);
-        const correlation other = correlate_rows(s, u, &count);
-        if (other.gain < c.gain) c = other;
-        free(u);
-    }
-    count *= independent(s, p);
-    if (fabs(c.rho) < RHO_ROWS || ct__chi_squared_tail(2 * c.gain * count, n * (n - 1) / 2.0) > e->alpha) return CT_OK;
+    if (ct_dataset_group_of(e->dataset, s->model[0]).kind == CT_NOISE_FULL) return CT_OK;
+    const ct__row_correlation c = ct__correlate_rows(s, s->fit->e);
+    const double              ratio = 2 * c.gain * c.count * independent(s, p);
+    if (c.rows < 2 || fabs(c.rho) < RHO_ROWS) return CT_OK;
+    if (ct__chi_squared_tail(ratio, c.rows * (c.rows - 1) / 2.0) > e->alpha) return CT_OK;
     return report_rows(e, s, c.a, c.b, c.rho, c.gain, err);
 }
 

@@ -1,5 +1,6 @@
 /* repeated.c: measurements that are equal to the one before, to the bit, though what is measured changed: a driver
- * that gives its last value again. Records that are there twice, at one pose with all fields, are counted too.
+ * that gives its last value again. Records that are there twice, at one pose with all fields, are counted too. Of these
+ * there must be more than chance gives.
  *
  * Values of a sensor with steps q are equal by chance in a share of about q / (2 sqrt(pi) sigma) of a row. Steps are
  * the smallest difference of two values. The share that is found must be well above that of chance. Odometry may
@@ -15,6 +16,7 @@
 #define MOVED      0.1  /* sigmas by which the true value changed                          */
 #define MOVED_STEP 3.0
 #define TWICE      3    /* records                                                         */
+#define TWICE_MORE 2.0  /* times the number that chance is taken to give: steps are a guess */
 #define ROUNDING   1e-9 /* of the largest value: differences below are none                */
 
 typedef struct {
@@ -23,7 +25,7 @@ typedef struct {
     uint8_t *again;  /* per sample: a repetition                          */
     int32_t *before; /* per sample: the one before of its target, or -1   */
     double   sigma[CT_ROWS_MAX];
-    int64_t  pairs, repeated, twice;
+    int64_t  pairs, repeated, twice, together; /* together: pairs at one pose */
 } work;
 
 static int compare_doubles(const void *a, const void *b)
@@ -112,12 +114,20 @@ static void measure(const ct__sensor *s, work *t)
     }
 }
 
+/* Two measurements at one pose. */
+static int is_together(const ct__exam *e, const ct__sensor *s, int32_t a, int32_t b)
+{
+    const ct_graph *g = e->sequence[s->sample[a].sequence].seq->graph;
+    return !s->odometry &&
+           ct_graph_factor(g, s->sample[a].factor).var[0] == ct_graph_factor(g, s->sample[b].factor).var[0];
+}
+
 /* One record, there twice. */
 static int is_twice(const ct__exam *e, const ct__sensor *s, int32_t a, int32_t b)
 {
     const ct_graph *g = e->sequence[s->sample[a].sequence].seq->graph;
     const ct_factor f = ct_graph_factor(g, s->sample[a].factor), h = ct_graph_factor(g, s->sample[b].factor);
-    return !s->odometry && f.var[0] == h.var[0] && !memcmp(f.z, h.z, (size_t)ct_factor_z_size(s->ops) * sizeof *f.z);
+    return is_together(e, s, a, b) && !memcmp(f.z, h.z, (size_t)ct_factor_z_size(s->ops) * sizeof *f.z);
 }
 
 static void count_repeated(const ct__exam *e, const ct__sensor *s, work *t)
@@ -126,6 +136,7 @@ static void count_repeated(const ct__exam *e, const ct__sensor *s, work *t)
         const int32_t a = t->before[k];
         if (a < 0) continue;
         t->pairs++;
+        t->together += is_together(e, s, a, k);
         t->twice += is_twice(e, s, a, k);
         t->again[k] = is_equal(s, t, a, k) && has_moved(s, t, a, k);
         t->repeated += t->again[k];
@@ -184,13 +195,38 @@ static ct_status show_repeated(ct__exam *e, const ct__sensor *s, const work *t, 
     return status;
 }
 
+/* Sigmas <- those of differences of measurements at one pose, where they are smaller: residuals may have faults. */
+static void measure_together(const ct__exam *e, const ct__sensor *s, work *t)
+{
+    for (int i = 0; i < s->rows; i++) {
+        const double *v = t->value + (int64_t)i * s->samples;
+        int64_t       n = 0;
+        for (int32_t k = 0; k < s->samples; k++)
+            if (t->before[k] >= 0 && is_together(e, s, t->before[k], k)) t->room[n++] = v[k] - v[t->before[k]];
+        const double sigma = n ? ct__robust_sigma(n, t->room) / sqrt(2) : 0;
+        if (sigma > 0) t->sigma[i] = fmin(t->sigma[i], sigma);
+    }
+}
+
+/* More than chance gives, by Poisson's distribution: values of few digits are equal now and then. */
+static int are_there_twice(const ct__exam *e, const ct__sensor *s, work *t)
+{
+    double own[CT_ROWS_MAX];
+    if (t->twice < TWICE) return 0;
+    memcpy(own, t->sigma, sizeof own);
+    measure_together(e, s, t);
+    const double mean = TWICE_MORE * chance(s, t) * (double)t->together;
+    memcpy(t->sigma, own, sizeof own);
+    return 1 - ct__chi_squared_tail(2 * mean, 2 * (double)t->twice) < e->alpha;
+}
+
 static ct_status examine(ct__exam *e, ct__sensor *s, work *t, ct_err *err)
 {
     CT_TRY(link_samples(s, t, err));
     fill(e, s, t);
     measure(s, t);
     count_repeated(e, s, t);
-    if (t->twice >= TWICE) {
+    if (are_there_twice(e, s, t)) {
         const double value[] = {(double)t->twice, 100.0 * (double)t->twice / s->samples};
         CT_TRY(ct__report(e, s, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err));
         CT_TRY(show_twice(e, s, t, err));

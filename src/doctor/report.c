@@ -32,11 +32,14 @@ ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code 
     return ct_findings_add_subject(&e->out->findings, CT_SUBJECT_MODEL, s->model[0], 0, name, err);
 }
 
-int ct__can_correct(int count, const double *value)
+int ct__can_correct(ct_correction_kind kind, int count, const double *value)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         if (!(fabs(value[i]) < 1e9)) return 0;
-    return 1;
+        if (kind == CT_CORRECT_LASTING && !(value[i] > 0)) return 0;
+        if (kind == CT_CORRECT_SIGMA && value[i] < 0) return 0;
+    }
+    return kind != CT_CORRECT_KERNEL || value[1] > 0;
 }
 
 ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t recording, ct_correction_kind kind, int count,
@@ -44,7 +47,7 @@ ct_status ct__report_correction(ct__exam *e, const ct__sensor *s, int32_t record
 {
     ct_diagnosis *d = e->out;
     ct_correction c = {.kind = kind, .count = count};
-    if (!ct__can_correct(count, value)) return CT_OK;
+    if (!ct__can_correct(kind, count, value)) return CT_OK;
     const int64_t need = (int64_t)d->corrections + 1;
     CT_TRY(ct__grow(&d->correction, &e->correction_capacity, need, sizeof *d->correction, "corrections", err));
     CT_TRY(ct__grow(&d->correction_error, &e->error_capacity, need, sizeof *d->correction_error, "corrections", err));

@@ -269,6 +269,10 @@ int ct__sample_row(const ct__exam *e, const ct__sensor *s, const ct__sample *q, 
     const double root = sqrt(v.f.multiplier);
     for (int i = 0; i < s->rows; i++) {
         r[i] /= root;
+        if (s->absent[i]) { /* not measured */
+            r[i] = 0;
+            for (int j = 0; D && j < s->params; j++) D[i * s->params + j] = 0;
+        }
         if (!isfinite(r[i])) return 0;
         for (int j = 0; D && j < s->params; j++) {
             D[i * s->params + j] /= root;

@@ -17,6 +17,7 @@
 #define SIZE_LEAST  2.5   /* of outliers, times the noise                                */
 #define DEGREES     15.0  /* of Student's distribution: more is nearly normal            */
 #define SAMPLES     3000  /* for kernels                                                 */
+#define AT_REST     1e-12 /* squared sigmas                                              */
 #define LOG_2PI     1.8378770664093453
 
 typedef struct {
@@ -137,13 +138,13 @@ static ct_robust find_kernel(const sample *all, double *gain)
 /* ---- The test --------------------------------------------------------------------------------- */
 
 /* Samples that count for as many independent ones: squared errors that last are fewer. */
-static double independent(const ct__sensor *s, const sample *q)
+static double independent(const sample *q)
 {
     double aa = 0, ab = 0;
     for (int32_t k = 1; k < q->n; k++) {
         const double a = fmin(q->d2[k], 9.0 * q->rows) - q->rows, b = fmin(q->d2[k - 1], 9.0 * q->rows) - q->rows;
         aa += a * a;
-        if (s->sample[k].sequence == s->sample[k - 1].sequence) ab += a * b;
+        ab += a * b;
     }
     const double rho = fmax(0, fmin(0.95, aa > 0 ? ab / aa : 0));
     return (1 - rho) / (1 + rho);
@@ -156,7 +157,7 @@ static ct_status report(ct__exam *e, const ct__sensor *s, const sample *q, const
     const ct_robust kernel = find_kernel(q, &gain);
     const double    value[] = {(double)kernel.kind, kernel.width};
     if (bad) {
-        const double v[] = {100 * bad->share, bad->size, sqrt(bad->s2) * s->fit->sigma[0][0], gain, kernel.width};
+        const double v[] = {100 * bad->share, bad->size, sqrt(bad->s2) * s->fit->white[0][0], gain, kernel.width};
         CT_TRY(ct__report(e, s, -1, CT_FINDING_OUTLIERS, 5, v, err));
     } else {
         const double v[] = {tail->degrees, gain, kernel.width};
@@ -191,24 +192,36 @@ static ct_status show(ct__exam *e, sample *q, double s2, ct_err *err)
     return status;
 }
 
+/* Squared lengths, of rows that are not mute. Errors of 0 in all rows are no noise. */
+static void take_lengths(const ct__sensor *s, sample *q)
+{
+    q->n = 0;
+    for (int32_t k = 0; k < s->samples; k++) {
+        double d2 = 0;
+        for (int i = 0; i < s->rows; i++)
+            if (!s->mute[i]) d2 += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->white[s->sample[k].model][i], 2);
+        if (d2 > AT_REST) q->d2[q->n++] = d2;
+    }
+}
+
 ct_status ct__test_tails(ct__exam *e, ct__sensor *s, ct_err *err)
 {
-    sample q = {.n = s->samples, .rows = s->rows, .d2 = ct__zalloc(s->samples, sizeof *q.d2)};
+    sample q = {.rows = ct__noise_row_count(s), .d2 = ct__zalloc(CT_MAX(1, s->samples), sizeof *q.d2)};
     if (!q.d2) return ct__no_memory(err, "samples", s->samples);
-    for (int32_t k = 0; k < q.n; k++)
-        for (int i = 0; i < s->rows; i++)
-            q.d2[k] += pow(s->fit->e[(int64_t)k * s->rows + i] / s->fit->sigma[s->sample[k].model][i], 2);
-    const shape  normal = fit_normal(&q), bad = fit_contaminated(&q), tail = fit_student(&q);
-    const double best = fmax(bad.likelihood, tail.likelihood);
-    const double ratio = 2 * (best - normal.likelihood) * independent(s, &q);
-    const int    robust = ct_noise_get(e->dataset->noise, s->model[0])->robust.kind != CT_ROBUST_NONE;
-    const int    outliers = bad.likelihood >= tail.likelihood && bad.size >= SIZE_LEAST && bad.share >= SHARE_LEAST;
-    const int    tails = tail.degrees <= DEGREES;
-    ct_status    status = CT_OK;
-    if (!robust && ct__chi_squared_tail(ratio, 2) < e->alpha && (best - normal.likelihood) / q.n > GAIN_LEAST &&
-        (outliers || tails)) {
-        status = report(e, s, &q, outliers ? &bad : NULL, &tail, err);
-        if (status == CT_OK) status = show(e, &q, outliers ? bad.s2 : tail.s2, err);
+    take_lengths(s, &q);
+    ct_status status = CT_OK;
+    if (q.rows && q.n >= CT__SAMPLES_LEAST) {
+        const shape  normal = fit_normal(&q), bad = fit_contaminated(&q), tail = fit_student(&q);
+        const double best = fmax(bad.likelihood, tail.likelihood);
+        const double ratio = 2 * (best - normal.likelihood) * independent(&q);
+        const int    robust = ct_noise_get(e->dataset->noise, s->model[0])->robust.kind != CT_ROBUST_NONE;
+        const int outliers = bad.likelihood >= tail.likelihood && bad.size >= SIZE_LEAST && bad.share >= SHARE_LEAST;
+        const int tails = tail.degrees <= DEGREES;
+        if (!robust && ct__chi_squared_tail(ratio, 2) < e->alpha && (best - normal.likelihood) / q.n > GAIN_LEAST &&
+            (outliers || tails)) {
+            status = report(e, s, &q, outliers ? &bad : NULL, &tail, err);
+            if (status == CT_OK) status = show(e, &q, outliers ? bad.s2 : tail.s2, err);
+        }
     }
     free(q.d2);
     return status;

@@ -1,8 +1,10 @@
 /* truth_jumps.c: jumps of the truth that odometry does not see.
  *
  * At a step of odometry z from a to b the truth is off by d = t(x_b) - t(x_a z). A jump is a single step, or two with
- * a state in between, whose |d| is FAR times the median, where the motion of the truth differs from that before and
- * after, and the motion that odometry measures does not: a wheel that slips is the other way round. Sensors that are
+ * a state in between, whose |d| is FAR times the median of steps that move as much, where the motion of the truth
+ * differs from that before and after, and the motion that odometry measures does not: a wheel that slips is the other
+ * way round. Errors grow with motion. At rest there may be none: the median of all steps would be that of the rest, and
+ * every step that moves a jump. Sensors that are
  * tied to the world must see it too. With g the change of a residual r that shifting the state by d makes, r.g / g.g
  * rises by 1 at a jump of the truth, and by 0 at an error of odometry.
  *
@@ -14,6 +16,9 @@
 #include <math.h>
 
 #define FAR        8.0  /* medians of |d|                                              */
+#define AT_REST    0.05 /* of the motion that 19 of 20 steps are below                 */
+#define GROUPS     5    /* by motion                                                   */
+#define GROUP      20   /* steps of a group, at least                                  */
 #define OFTEN      0.01 /* of the steps: that is noise                                 */
 #define LONGER     1.5  /* median durations of a step: a longer one has larger errors  */
 #define SMOOTHER   3.0  /* times: what odometry measures changes less than the truth   */
@@ -29,7 +34,7 @@ typedef struct {
     int     far, jump;
     double  d[3], size;          /* in the world                                            */
     double  truth[3], odometry[3]; /* displacements in the body's frame                     */
-    double  duration;
+    double  duration, motion, usual; /* usual: median of |d| of steps that move as much     */
 } step;
 
 typedef struct {
@@ -38,7 +43,7 @@ typedef struct {
     step     *step; /* of one sequence and body */
     double   *room;
     int64_t   room_capacity;
-    double    median, duration, size, seconds;
+    double    duration, size, seconds;
     int32_t   sequence; /* of the first jump, -1: none */
     ct__picture picture; /* of its steps: time, size; the line is what a jump exceeds */
 } search;
@@ -80,6 +85,7 @@ static int measure_step(const ct__exam_sequence *s, int32_t factor, step *out)
     for (int i = 0; i < axes_of(kind); i++) {
         out->d[i] = s->x[g->offset[b] + i] - y[i];
         sum += out->d[i] * out->d[i];
+        out->motion += fabs(out->truth[i]) + fabs(out->odometry[i]);
     }
     out->size = sqrt(sum);
     return isfinite(out->size);
@@ -127,15 +133,43 @@ static int leaves_course(const search *t, int n, int64_t k, int64_t a, int64_t b
     return sqrt(truth) > SMOOTHER * sqrt(odometry) && sqrt(truth) > 0.5 * t->step[k].size;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Groups by motion; steps at rest are of the first, but do not count in it. */
+static void find_usual(search *t)
+{
+    double edge[GROUPS + 1];
+    for (int64_t k = 0; k < t->count; k++) t->room[k] = t->step[k].motion;
+    qsort(t->room, (size_t)t->count, sizeof *t->room, compare_doubles);
+    const double rest = AT_REST * t->room[(t->count - 1) * 19 / 20];
+    int64_t      still = 0;
+    while (still < t->count && t->room[still] < rest) still++;
+    if (t->count - still < GROUP) still = 0;
+    const int groups = (int)CT_MAX(1, CT_MIN(GROUPS, (t->count - still) / GROUP));
+    for (int g = 0; g < groups; g++) edge[g] = t->room[still + g * (t->count - still) / groups];
+    edge[groups] = INFINITY;
+    for (int g = 0; g < groups; g++) {
+        int64_t n = 0;
+        for (int64_t k = 0; k < t->count; k++)
+            if (t->step[k].motion >= edge[g] && t->step[k].motion < edge[g + 1]) t->room[n++] = t->step[k].size;
+        const double usual = n ? ct_median(n, t->room) : 0;
+        for (int64_t k = 0; k < t->count; k++)
+            if ((!g || t->step[k].motion >= edge[g]) && t->step[k].motion < edge[g + 1]) t->step[k].usual = usual;
+    }
+}
+
 static void mark_far(search *t)
 {
-    for (int64_t k = 0; k < t->count; k++) t->room[k] = t->step[k].size;
-    t->median = ct_median(t->count, t->room);
+    find_usual(t);
     for (int64_t k = 0; k < t->count; k++) t->room[k] = t->step[k].duration;
     t->duration = ct_median(t->count, t->room);
     for (int64_t k = 0; k < t->count; k++) {
         step *p = &t->step[k];
-        p->far = p->size > FAR * t->median && p->duration < LONGER * t->duration;
+        p->far = p->size > FAR * p->usual && p->duration < LONGER * t->duration;
     }
 }
 
@@ -322,7 +356,7 @@ static ct_status draw_steps(search *t, const ct__exam_sequence *s, ct_err *err)
 }
 
 /* The picture has what is near a time: thinned, it would lose the jump. */
-static void keep_near(search *t, double time)
+static void keep_near(search *t, double time, double usual)
 {
     ct__picture *p = &t->picture;
     int64_t      at = 0;
@@ -331,7 +365,7 @@ static void keep_near(search *t, double time)
     memmove(p->x, p->x + from, (size_t)(to - from) * sizeof *p->x);
     memmove(p->y, p->y + from, (size_t)(to - from) * sizeof *p->y);
     p->count = to - from;
-    ct__picture_level(p, FAR * t->median);
+    ct__picture_level(p, FAR * usual);
 }
 
 static ct_status report(const search *t, ct_err *err)
@@ -357,7 +391,7 @@ static ct_status search_body(search *t, int32_t i, int32_t body, ct_err *err)
     if (!jumps || (double)jumps > fmax(2, OFTEN * (double)t->count)) return CT_OK;
     if (t->sequence < 0) CT_TRY(draw_steps(t, s, err));
     ask_sensors(t, i, body);
-    if (t->sequence < 0 && t->count) keep_near(t, ct__time_of(s, s->order[t->step[0].place]));
+    if (t->sequence < 0 && t->count) keep_near(t, ct__time_of(s, s->order[t->step[0].place]), t->step[0].usual);
     for (int64_t k = 0; k < t->count; k++) {
         const step *p = &t->step[k];
         if (t->sequence < 0) t->sequence = i, t->seconds = s->timed ? s->t[s->order[p->place]] - s->t[v] : NAN;

@@ -56,6 +56,17 @@ static void check_axes(ct__recipe_reader *r, ct__node *n, const ct_correction *c
     }
 }
 
+/* A sigma replaces that of the truth. Sensors have theirs in `noise`. */
+static void set_truth_sigma(ct__recipe_reader *r, ct__node *n, const ct_correction *c)
+{
+    if (strcmp(c->sensor, "truth") && !r->any_kind)
+        ct__mistake(&r->base, n, "sigma corrects the truth; %.63s has `noise: {sigma: ...}`", c->sensor);
+    else if (c->recording[0] && !r->any_kind)
+        ct__mistake(&r->base, n, "sigma corrects the truth of all recordings; leave `recording` out");
+    else
+        memcpy(r->recipe->truth.sigma, c->value, sizeof r->recipe->truth.sigma);
+}
+
 static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
 {
     ct__numbers v = {0};
@@ -83,6 +94,8 @@ static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
                     c->count == 1 ? "" : "s");
     else if (c->kind == CT_CORRECT_AXES)
         check_axes(r, n, c);
+    else if (c->kind == CT_CORRECT_SIGMA)
+        set_truth_sigma(r, n, c);
 }
 
 static void read_entry(ct__recipe_reader *r, ct__node *map)
