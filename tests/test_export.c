@@ -55,7 +55,7 @@ static const example EXAMPLE[] = {
     {"odom@1", "noise_odom_1", PLANE, NO_KERNEL, CT_NOISE_FULL, 3},
     {"odom#1", "noise_odom_1_3", PLANE, NO_KERNEL, CT_NOISE_ISOTROPIC, 3}, /* the same identifier as odom@1: numbered */
     {"loop", "noise_loop", SPACE, {CT_ROBUST_CAUCHY, 2.3849, 0}, CT_NOISE_FULL, 6},
-    {"loop@2", "noise_loop_2", SPACE, {CT_ROBUST_GEMAN_MCCLURE, 1.0 / 3}, CT_NOISE_DIAGONAL, 6},
+    {"loop@2", "noise_loop_2", SPACE, {CT_ROBUST_GEMAN_MCCLURE, 1.0 / 3, 0}, CT_NOISE_DIAGONAL, 6},
     {"laser", "noise_laser", LASER, {CT_ROBUST_HUBER, 1.345, 0}, CT_NOISE_FULL, 2},
     {"laser@far", "noise_laser_far", LASER, {CT_ROBUST_TUKEY, 4.6851, 0}, CT_NOISE_DIAGONAL, 2},
     {"2*/\"odd\\", "noise_2_odd", {"range"}, {"m"}, {0}, NO_KERNEL, CT_NOISE_ISOTROPIC, 1},
