@@ -185,7 +185,7 @@ static inline int32_t random_noise(ct_rng *rng, ct_noise *noise, int dim, int wi
     }
     const ct_robust_kind kernel = ct_rng_bits(rng) % CT_ROBUST_COUNT;
     if (with_kernels && kernel != CT_ROBUST_NONE)
-        ct_noise_set_robust(noise, index, (ct_robust){kernel, 0.5 + ct_rng_uniform(rng)}, NULL);
+        ct_noise_set_robust(noise, index, (ct_robust){kernel, 0.5 + ct_rng_uniform(rng), 0}, NULL);
     return index;
 }
 

@@ -138,7 +138,7 @@ static inline int32_t pick_noise(world *w, int rows)
     if (regime == 0) CHECK_OK(ct_noise_add_isotropic(w->noise, name, rows, v[0], &index, &w->err), w->err);
     else if (regime == 1) CHECK_OK(ct_noise_add_diagonal(w->noise, name, rows, v, &index, &w->err), w->err);
     else CHECK_OK(ct_noise_add_full(w->noise, name, rows, S, &index, &w->err), w->err);
-    static const ct_robust kernel[3] = {{CT_ROBUST_HUBER, 1.3}, {CT_ROBUST_CAUCHY, 2.4}, {CT_ROBUST_NONE, 0}};
+    static const ct_robust kernel[3] = {{CT_ROBUST_HUBER, 1.3, 0}, {CT_ROBUST_CAUCHY, 2.4, 0}, {CT_ROBUST_NONE, 0, 0}};
     if (w->parts & ROBUST && regime < 2)
         CHECK_OK(ct_noise_set_robust(w->noise, index, kernel[regime], &w->err), w->err);
     return index;

@@ -348,7 +348,12 @@ static void test_unfit_features_are_refused_by_sentences(void)
     REFUSED("linear:sky,twice", "features sky and twice are one up to scale and offset");
     REFUSED("cubic:sky",
             "\"cubic:sky\" is no form of a function; write linear:A,B, piecewise:A/5 or network:A,B/16x16");
-    REFUSED("linear:", "names no feature");
+    REFUSED("linear:", "lacks the name of a feature");
+    REFUSED("linear:sky,sky", "has a feature, or a product, twice");
+    REFUSED("linear:sky*traffic,traffic*sky", "has a feature, or a product, twice");
+    REFUSED("network:sky,traffic,sky/4", "has a feature, or a product, twice");
+    REFUSED("linear:a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q", "names more than 16 features");
+    REFUSED("linear:a_name_that_has_thirty_two_bytes_", "of more than 31 bytes");
     REFUSED("piecewise:sky/99", "knots are 2 to 16");
     REFUSED("network:sky/16x", "hidden layers");
 #undef REFUSED

@@ -146,7 +146,7 @@ static void test_the_reference_is_the_closed_form_where_that_is_exact(void)
         learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
         if (k == SIGMA) l.seq[1]->truth_sigma[0] = 0.01;
         const int32_t gps = ct_noise_find(l.noise, "gps");
-        if (k == KERNEL) CHECK_OK(ct_noise_set_robust(l.noise, gps, (ct_robust){CT_ROBUST_HUBER, 2}, &l.err), l.err);
+        if (k == KERNEL) CHECK_OK(ct_noise_set_robust(l.noise, gps, (ct_robust){CT_ROBUST_HUBER, 2, 0}, &l.err), l.err);
         if (k == EXTRA) {
             free(l.seq[2]->truth);
             l.seq[2]->truth = NULL;
@@ -225,7 +225,7 @@ static void test_error_bars_are_the_scatter_over_repetitions(void)
  * nothing that moves, has no part in the scale. */
 static void test_the_scale_is_of_learned_factors_under_their_kernels(void)
 {
-    static const ct_robust KERNEL[] = {{CT_ROBUST_NONE, 0}, {CT_ROBUST_HUBER, 1.0}, {CT_ROBUST_CAUCHY, 2.0}};
+    static const ct_robust KERNEL[] = {{CT_ROBUST_NONE, 0, 0}, {CT_ROBUST_HUBER, 1.0, 0}, {CT_ROBUST_CAUCHY, 2.0, 0}};
     for (size_t k = 0; k < sizeof KERNEL / sizeof *KERNEL; k++) {
         lesson           l = lesson_of("D1", CT_SE2, 6, 150, 8);
         ct_learn_options options = ct_learn_defaults();

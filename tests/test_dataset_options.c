@@ -53,7 +53,7 @@ static ct_noise *make_table(void)
     ct_err                   err = {0};
     CHECK_OK(ct_noise_new(&noise, &err), err);
     for (int i = 0; i < 5; i++) CHECK_OK(ct_noise_add_isotropic(noise, NAMES[i], 2, 1, NULL, &err), err);
-    CHECK_OK(ct_noise_set_robust(noise, 4, (ct_robust){CT_ROBUST_CAUCHY, 3}, &err), err);
+    CHECK_OK(ct_noise_set_robust(noise, 4, (ct_robust){CT_ROBUST_CAUCHY, 3, 0}, &err), err);
     return noise;
 }
 
@@ -96,14 +96,14 @@ static void check_refused(const char *list, int syntax, const char *sentence)
 static void test_a_kernel_list_that_means_nothing_is_refused_with_a_sentence(void)
 {
     check_refused("all=huber,odom=hubert", 1,
-                  "--robust is one of none, huber, cauchy, geman_mcclure, tukey, found \"hubert\"");
+                  "--robust is one of none, huber, cauchy, geman_mcclure, tukey, max_mixture, found \"hubert\"");
     check_refused("all=huber,odom=tukey:0", 1, "--robust tukey takes a width of 1e-06 to 1e+06 sigmas, found \"0\"");
     check_refused("odom=tukey:nan", 1, "--robust tukey takes a width of 1e-06 to 1e+06 sigmas, found \"nan\"");
     check_refused("odom=huber:1x", 1, "--robust huber takes a width of 1e-06 to 1e+06 sigmas, found \"1x\"");
     check_refused("odom=none:1", 1, "--robust none takes no width, found \"1\"");
-    check_refused("=huber", 1, "--robust is a list of NAME=KERNEL[:WIDTH], found \"=huber\"");
-    check_refused("odom=", 1, "--robust is a list of NAME=KERNEL[:WIDTH], found \"odom=\"");
-    check_refused("huber,,cauchy", 1, "--robust is a list of NAME=KERNEL[:WIDTH], found \"\"");
+    check_refused("=huber", 1, "--robust is a list of NAME=KERNEL[:WIDTH[:RATIO]], found \"=huber\"");
+    check_refused("odom=", 1, "--robust is a list of NAME=KERNEL[:WIDTH[:RATIO]], found \"odom=\"");
+    check_refused("huber,,cauchy", 1, "--robust is a list of NAME=KERNEL[:WIDTH[:RATIO]], found \"\"");
     check_refused("gp=huber", 0,
                   "--robust gp: there is no such noise model; did you mean gps? There are odom, odom@0, odometer, gps");
     check_refused("gps.0=huber", 0, "--robust gps.0: a kernel is of all rows of a model; name the model");

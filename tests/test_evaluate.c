@@ -221,7 +221,7 @@ static void test_chi_square_under_robust_kernels_is_twice_the_error(void)
     double            *x, *y;
     make_chain(&c, CT_SE2, 30, 7);
     const ct_evaluation plain = assess(&c, &inference, 0, &y);
-    CHECK_OK(ct_noise_set_robust(c.noise, 0, (ct_robust){CT_ROBUST_CAUCHY, 1}, &c.err), c.err);
+    CHECK_OK(ct_noise_set_robust(c.noise, 0, (ct_robust){CT_ROBUST_CAUCHY, 1, 0}, &c.err), c.err);
     const ct_evaluation robust = assess(&c, &inference, 0, &x);
     CHECK_NEAR(robust.consistency.chi_squared, 2 * ct_graph_error(c.seq->graph, c.noise, x), 1e-11);
     CHECK(robust.consistency.chi_squared < plain.consistency.chi_squared &&

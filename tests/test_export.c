@@ -48,16 +48,16 @@ static int there_is(const char *program)
 #define PLANE  {"x", "y", "yaw"}, {"m", "m", "rad"}, {0, 1, 2}
 #define SPACE  {"rx", "ry", "rz", "x", "y", "z"}, {"rad", "rad", "rad", "m", "m", "m"}, {0, 1, 2, 3, 4, 5}
 #define LASER  {"range", "bearing"}, {"m", "rad"}, {1, 0}
-#define NO_KERNEL {CT_ROBUST_NONE, 0}
+#define NO_KERNEL {CT_ROBUST_NONE, 0, 0}
 
 static const example EXAMPLE[] = {
     {"odom@0", "noise_odom_0", PLANE, NO_KERNEL, CT_NOISE_DIAGONAL, 3},
     {"odom@1", "noise_odom_1", PLANE, NO_KERNEL, CT_NOISE_FULL, 3},
     {"odom#1", "noise_odom_1_3", PLANE, NO_KERNEL, CT_NOISE_ISOTROPIC, 3}, /* the same identifier as odom@1: numbered */
-    {"loop", "noise_loop", SPACE, {CT_ROBUST_CAUCHY, 2.3849}, CT_NOISE_FULL, 6},
-    {"loop@2", "noise_loop_2", SPACE, {CT_ROBUST_GEMAN_MCCLURE, 1.0 / 3}, CT_NOISE_DIAGONAL, 6},
-    {"laser", "noise_laser", LASER, {CT_ROBUST_HUBER, 1.345}, CT_NOISE_FULL, 2},
-    {"laser@far", "noise_laser_far", LASER, {CT_ROBUST_TUKEY, 4.6851}, CT_NOISE_DIAGONAL, 2},
+    {"loop", "noise_loop", SPACE, {CT_ROBUST_CAUCHY, 2.3849, 0}, CT_NOISE_FULL, 6},
+    {"loop@2", "noise_loop_2", SPACE, {CT_ROBUST_GEMAN_MCCLURE, 1.0 / 3, 0}, CT_NOISE_DIAGONAL, 6},
+    {"laser", "noise_laser", LASER, {CT_ROBUST_HUBER, 1.345, 0}, CT_NOISE_FULL, 2},
+    {"laser@far", "noise_laser_far", LASER, {CT_ROBUST_TUKEY, 4.6851, 0}, CT_NOISE_DIAGONAL, 2},
     {"2*/\"odd\\", "noise_2_odd", {"range"}, {"m"}, {0}, NO_KERNEL, CT_NOISE_ISOTROPIC, 1},
     {"\xc3\xa9\xf0\x9f\x90\x9d",
      "noise",
@@ -342,15 +342,16 @@ static void test_gtsam_kernels_are_the_same_functions(void)
     for (double d = 0; d < 5; d += 0.125) {
         const double d2 = d * d, k2 = k * k, t = 1 - d2 / k2;
         double       w;
-        CHECK_NEAR(ct_robust_error((ct_robust){CT_ROBUST_HUBER, k}, d2, &w), d <= k ? d2 / 2 : k * (d - k / 2), 1e-14);
+        CHECK_NEAR(ct_robust_error((ct_robust){CT_ROBUST_HUBER, k, 0}, d2, &w), d <= k ? d2 / 2 : k * (d - k / 2),
+                   1e-14);
         CHECK_NEAR(w, d <= k ? 1 : k / d, 1e-14);
-        CHECK_NEAR(ct_robust_error((ct_robust){CT_ROBUST_CAUCHY, k}, d2, &w), k2 * log1p(d2 / k2) * 0.5, 1e-14);
+        CHECK_NEAR(ct_robust_error((ct_robust){CT_ROBUST_CAUCHY, k, 0}, d2, &w), k2 * log1p(d2 / k2) * 0.5, 1e-14);
         CHECK_NEAR(w, k2 / (k2 + d2), 1e-14);
-        CHECK_NEAR(ct_robust_error((ct_robust){CT_ROBUST_GEMAN_MCCLURE, k}, d2, &w), 0.5 * (k2 * d2) / (k2 + d2),
+        CHECK_NEAR(ct_robust_error((ct_robust){CT_ROBUST_GEMAN_MCCLURE, k, 0}, d2, &w), 0.5 * (k2 * d2) / (k2 + d2),
                    1e-14);
         CHECK_NEAR(w, k2 * k2 / ((k2 + d2) * (k2 + d2)), 1e-14);
-        CHECK_NEAR(ct_robust_error((ct_robust){CT_ROBUST_TUKEY, k}, d2, &w), d <= k ? k2 * (1 - t * t * t) / 6 : k2 / 6,
-                   1e-14);
+        CHECK_NEAR(ct_robust_error((ct_robust){CT_ROBUST_TUKEY, k, 0}, d2, &w),
+                   d <= k ? k2 * (1 - t * t * t) / 6 : k2 / 6, 1e-14);
         CHECK_NEAR(w, d <= k ? t * t : 0, 1e-14);
     }
 }
@@ -484,7 +485,7 @@ static void check_refusal(const char *rows, int dim, ct_noise_kind kind, ct_robu
 {
     ct_noise *noise = one_model("odom@1", rows, dim, kind, 3);
     ct_err    err = {0};
-    CHECK_OK(ct_noise_set_robust(noise, 0, (ct_robust){kernel, 1}, &err), err);
+    CHECK_OK(ct_noise_set_robust(noise, 0, (ct_robust){kernel, 1, 0}, &err), err);
     char *text = export_text(noise, NULL, format, &err);
     if (text || err.status != CT_E_UNSUPPORTED || strncmp(err.text, "noise model \"odom@1\": ", 22) ||
         !strstr(err.text, words))

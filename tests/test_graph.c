@@ -47,7 +47,7 @@ static ct_noise *small_noise(void)
     CHECK_OK(ct_noise_new(&noise, &err), err);
     CHECK_OK(ct_noise_add_diagonal(noise, "prior", 3, (const double[]){0.01, 0.04, 0.25}, NULL, &err), err);
     CHECK_OK(ct_noise_add_isotropic(noise, "range", 1, 0.04, NULL, &err), err);
-    CHECK_OK(ct_noise_set_robust(noise, 1, (ct_robust){CT_ROBUST_HUBER, 1.5}, &err), err);
+    CHECK_OK(ct_noise_set_robust(noise, 1, (ct_robust){CT_ROBUST_HUBER, 1.5, 0}, &err), err);
     CHECK_OK(
         ct_noise_add_full(noise, "odom", 3, (const double[]){0.5, 0.1, 0, 0.1, 0.4, 0.05, 0, 0.05, 0.3}, NULL, &err),
         err);

@@ -196,7 +196,7 @@ static void test_values_that_are_no_minimum_are_told(void)
     CHECK_OK(ct_graph_new(&graph, &err), err);
     CHECK_OK(ct_noise_new(&noise, &err), err);
     CHECK_OK(ct_noise_add_isotropic(noise, "level", 1, 1, NULL, &err), err);
-    CHECK_OK(ct_noise_set_robust(noise, 0, (ct_robust){CT_ROBUST_CAUCHY, 1}, &err), err);
+    CHECK_OK(ct_noise_set_robust(noise, 0, (ct_robust){CT_ROBUST_CAUCHY, 1, 0}, &err), err);
     CHECK_OK(ct_graph_add_variable(graph, "height", CT_R1, &zero, NULL, &err), err);
     CHECK_OK(ct_graph_add_prior(graph, 0, &zero, 0, &err), err);
     CHECK_OK(ct_solver_new(graph, NULL, &solver, &err), err);

@@ -13,7 +13,7 @@ static world misleading_priors(void)
     CHECK_OK(ct_noise_add_isotropic(w.noise, "odom", 3, 1e-4, NULL, &w.err), w.err);
     CHECK_OK(ct_noise_add_isotropic(w.noise, "first", 3, 1e-4, NULL, &w.err), w.err);
     CHECK_OK(ct_noise_add_isotropic(w.noise, "gps", 3, 1e-6, NULL, &w.err), w.err);
-    CHECK_OK(ct_noise_set_robust(w.noise, 2, (ct_robust){CT_ROBUST_GEMAN_MCCLURE, 20}, &w.err), w.err);
+    CHECK_OK(ct_noise_set_robust(w.noise, 2, (ct_robust){CT_ROBUST_GEMAN_MCCLURE, 20, 0}, &w.err), w.err);
     for (int k = 0; k < w.poses; k++) {
         const double z[4] = {1 + 0.01 * ct_rng_normal(&rng), 0.01 * ct_rng_normal(&rng), 1, 0};
         CHECK_OK(ct_graph_add_variable(w.graph, NULL, CT_SE2, NULL, NULL, &w.err), w.err);

@@ -533,8 +533,8 @@ static double integrate_density(ct_robust kernel)
 
 static void test_predictive_densities_integrate_to_one(void)
 {
-    const ct_robust KERNELS[] = {{CT_ROBUST_NONE, 0},   {CT_ROBUST_HUBER, 1.345},     {CT_ROBUST_CAUCHY, 2.3849},
-                                 {CT_ROBUST_TUKEY, 4.7}, {CT_ROBUST_GEMAN_MCCLURE, 2}};
+    const ct_robust KERNELS[] = {{CT_ROBUST_NONE, 0, 0}, {CT_ROBUST_HUBER, 1.345, 0}, {CT_ROBUST_CAUCHY, 2.3849, 0},
+                                 {CT_ROBUST_TUKEY, 4.7, 0}, {CT_ROBUST_GEMAN_MCCLURE, 2, 0}};
     for (int k = 0; k < 5; k++) CHECK_NEAR(integrate_density(KERNELS[k]), 1, 2e-3);
 }
 

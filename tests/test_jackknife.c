@@ -31,7 +31,7 @@ static void test_without_a_block_there_is_the_closed_form_of_the_others(void)
 {
     check(CT_NOISE_DIAGONAL, (ct_robust){0}, 7);
     check(CT_NOISE_FULL, (ct_robust){0}, 3);
-    check(CT_NOISE_DIAGONAL, (ct_robust){CT_ROBUST_TUKEY, 4.6851}, 7);
+    check(CT_NOISE_DIAGONAL, (ct_robust){CT_ROBUST_TUKEY, 4.6851, 0}, 7);
 }
 
 int main(void)

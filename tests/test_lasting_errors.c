@@ -370,8 +370,8 @@ static void learn_lasting(double tau, int stamped, ct_robust robust)
 
 static void test_lasting_errors_are_not_taken_for_motion(void)
 {
-    learn_lasting(10, 0, (ct_robust){CT_ROBUST_NONE, 0});
-    learn_lasting(20, 1, (ct_robust){CT_ROBUST_HUBER, 2});
+    learn_lasting(10, 0, (ct_robust){CT_ROBUST_NONE, 0, 0});
+    learn_lasting(20, 1, (ct_robust){CT_ROBUST_HUBER, 2, 0});
 }
 
 /* With truth of positions, the likelihood is the reference; nothing is thinned. */

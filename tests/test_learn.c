@@ -62,7 +62,8 @@ static void test_tied_parameters_pool_their_samples(void)
 static void test_the_closed_form_of_robust_models_is_that_of_the_noise_without_outliers(void)
 {
     static const ct_robust KERNEL[] = {
-        {CT_ROBUST_HUBER, 1.345}, {CT_ROBUST_CAUCHY, 2.3849}, {CT_ROBUST_TUKEY, 4.6851}, {CT_ROBUST_GEMAN_MCCLURE, 3}};
+        {CT_ROBUST_HUBER, 1.345, 0}, {CT_ROBUST_CAUCHY, 2.3849, 0},
+        {CT_ROBUST_TUKEY, 4.6851, 0}, {CT_ROBUST_GEMAN_MCCLURE, 3, 0}};
     for (size_t k = 0; k < sizeof KERNEL / sizeof *KERNEL; k++)
         for (int full = 0; full < 2; full++) {
             lesson  l = lesson_of("D2", CT_SE2, 6, 150, 40 + k);

@@ -206,8 +206,8 @@ static void test_the_truth_enters_by_its_error_alone(void)
         const int32_t odom = ct_noise_find(l.noise, "odom"), gps = ct_noise_find(l.noise, "gps");
         learn_all(&l, CT_NOISE_DIAGONAL, 1e-6, 1e6);
         CHECK_OK(ct_theta_learn(l.theta, gps, CT_NOISE_ISOTROPIC, 1e-6, 1e6, &l.err), l.err);
-        CHECK_OK(ct_noise_set_robust(l.noise, gps, (ct_robust){CT_ROBUST_HUBER, 1.345}, &l.err), l.err);
-        CHECK_OK(ct_noise_set_robust(l.noise, odom, (ct_robust){CT_ROBUST_CAUCHY, 2}, &l.err), l.err);
+        CHECK_OK(ct_noise_set_robust(l.noise, gps, (ct_robust){CT_ROBUST_HUBER, 1.345, 0}, &l.err), l.err);
+        CHECK_OK(ct_noise_set_robust(l.noise, odom, (ct_robust){CT_ROBUST_CAUCHY, 2, 0}, &l.err), l.err);
         for (int i = 0; other && i < 2; i++)
             for (int32_t v = 1; v < 30; v += 3) l.seq[i]->truth[ct_graph_offset(l.seq[i]->graph, v)] += 0.7;
         open_outer(&l, NULL);

@@ -241,8 +241,9 @@ static void test_gradients_in_space(void)
 
 static void test_gradients_through_kernels(void)
 {
-    static const ct_robust KERNEL[] = {{CT_ROBUST_HUBER, 2.7}, {CT_ROBUST_CAUCHY, 4}};
-    for (size_t k = 0; k < 2; k++) {
+    static const ct_robust KERNEL[] = {
+        {CT_ROBUST_HUBER, 2.7, 0}, {CT_ROBUST_CAUCHY, 4, 0}, {CT_ROBUST_MAX_MIXTURE, 2.1, 3}};
+    for (size_t k = 0; k < sizeof KERNEL / sizeof *KERNEL; k++) {
         lesson l = lesson_of("D1", CT_SE2, 2, 60, 11 + k);
         keep_truth(&l, EVERY_TENTH);
         learn_all(&l, k % 2 ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, 1e-6, 1e6);
@@ -286,17 +287,17 @@ static void test_normalisers_of_kernels_are_their_integrals(void)
     double              worst = 0;
     for (int n = 1; n <= 6; n++)
         for (size_t k = 0; k < 4; k++) {
-            const ct_robust huber = {CT_ROBUST_HUBER, WIDTH[k]}, cauchy = {CT_ROBUST_CAUCHY, sqrt(n + WIDTH[k])};
+            const ct_robust huber = {CT_ROBUST_HUBER, WIDTH[k], 0}, cauchy = {CT_ROBUST_CAUCHY, sqrt(n + WIDTH[k]), 0};
             worst = fmax(worst, fabs(ct_robust_log_normaliser(huber, n) - integrate(huber, n)));
             if (WIDTH[k] > 1) worst = fmax(worst, fabs(ct_robust_log_normaliser(cauchy, n) - integrate(cauchy, n)));
         }
     printf("  largest difference %.1e\n", worst);
     CHECK(worst < 1e-8);
     CHECK(ct_robust_log_normaliser((ct_robust){0}, 3) == 0);
-    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_CAUCHY, 1.4}, 2)));
-    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_TUKEY, 4.7}, 1)));
-    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_GEMAN_MCCLURE, 1}, 1)));
-    CHECK(fabs(ct_robust_log_normaliser((ct_robust){CT_ROBUST_HUBER, 100}, 3)) < 1e-12);
+    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_CAUCHY, 1.4, 0}, 2)));
+    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_TUKEY, 4.7, 0}, 1)));
+    CHECK(isinf(ct_robust_log_normaliser((ct_robust){CT_ROBUST_GEMAN_MCCLURE, 1, 0}, 1)));
+    CHECK(fabs(ct_robust_log_normaliser((ct_robust){CT_ROBUST_HUBER, 100, 0}, 3)) < 1e-12);
 }
 
 /* ---- Truth ----------------------------------------------------------------------------------- */
@@ -394,7 +395,7 @@ static double learned_width(int outliers, ct_robust robust)
     const double width = ct_likelihood_robust(likelihood, odom).width;
     printf("  %s from %.2f, %s: %.2f sigmas, log variances %.2f %.2f %.2f\n", ct_robust_name(robust.kind), robust.width,
            outliers ? "outliers" : "none", width, p[0], p[1], p[2]);
-    CHECK_REFUSED(ct_likelihood_set_robust(likelihood, odom, (ct_robust){CT_ROBUST_TUKEY, 4}, &l.err), l.err,
+    CHECK_REFUSED(ct_likelihood_set_robust(likelihood, odom, (ct_robust){CT_ROBUST_TUKEY, 4, 0}, &l.err), l.err,
                   "\"odom\": exp(-rho) of kernel tukey 4 has no finite integral over 3 rows");
     CHECK(ct_likelihood_robust(likelihood, -1).kind == CT_ROBUST_NONE);
     ct_likelihood_free(likelihood);
@@ -404,11 +405,11 @@ static double learned_width(int outliers, ct_robust robust)
 
 static void test_widths_of_kernels_follow_the_tails(void)
 {
-    const double narrow = learned_width(1, (ct_robust){CT_ROBUST_HUBER, 4});
-    const double wide = learned_width(0, (ct_robust){CT_ROBUST_HUBER, 1.345});
+    const double narrow = learned_width(1, (ct_robust){CT_ROBUST_HUBER, 4, 0});
+    const double wide = learned_width(0, (ct_robust){CT_ROBUST_HUBER, 1.345, 0});
     CHECK(narrow < 1.5 && wide > 2.2);
-    const double heavy = learned_width(1, (ct_robust){CT_ROBUST_CAUCHY, 6});
-    const double light = learned_width(0, (ct_robust){CT_ROBUST_CAUCHY, 2.4});
+    const double heavy = learned_width(1, (ct_robust){CT_ROBUST_CAUCHY, 6, 0});
+    const double light = learned_width(0, (ct_robust){CT_ROBUST_CAUCHY, 2.4, 0});
     CHECK(heavy < 3 && light > 5);
 }
 

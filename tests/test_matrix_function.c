@@ -345,7 +345,7 @@ static void test_gradients_by_all_weights_are_those_of_differences(void)
         const double  S[9] = {0.5, 0.1, 0.002, 0.1, 0.3, 0.001, 0.002, 0.001, 0.01};
         if (CASE[c].kind == CT_NOISE_FULL) CHECK_OK(ct_noise_set_covariance(d.noise, gps, S, &d.err), d.err);
         if (CASE[c].robust)
-            CHECK_OK(ct_noise_set_robust(d.noise, gps, (ct_robust){CT_ROBUST_CAUCHY, 3}, &d.err), d.err);
+            CHECK_OK(ct_noise_set_robust(d.noise, gps, (ct_robust){CT_ROBUST_CAUCHY, 3, 0}, &d.err), d.err);
         const double worst = gradient_error(&d, CASE[c].kind, 0, CASE[c].stride);
         if (!(worst < 1e-7)) fprintf(stderr, "%s: %g\n", CASE[c].form, worst);
         CHECK(worst < 1e-7);

@@ -185,9 +185,10 @@ static void test_a_noise_model_that_is_not_there_is_null(void)
         CHECK(!ct_noise_get(f.noise, i));
         CHECK_REFUSED(ct_noise_set_variance(f.noise, i, one, &f.err), f.err, "there is no noise model number");
         CHECK_REFUSED(ct_noise_set_covariance(f.noise, i, one, &f.err), f.err, "there is no noise model number");
-        CHECK_REFUSED(ct_noise_set_robust(f.noise, i, (ct_robust){CT_ROBUST_NONE, 0}, &f.err), f.err,
+        CHECK_REFUSED(ct_noise_set_robust(f.noise, i, (ct_robust){CT_ROBUST_NONE, 0, 0}, &f.err), f.err,
                       "there is no noise model number");
-        CHECK_REFUSED(ct_noise_set_robust(f.noise, 0, (ct_robust){(ct_robust_kind)i, 1}, &f.err), f.err, "is not one");
+        CHECK_REFUSED(ct_noise_set_robust(f.noise, 0, (ct_robust){(ct_robust_kind)i, 1, 0}, &f.err), f.err,
+                      "is not one");
         ct_noise_set_rows(f.noise, i, rows, NULL);
         ct_noise_set_measurement(f.noise, i, "x");
         ct_noise_set_learned(f.noise, i, 1);
@@ -195,8 +196,8 @@ static void test_a_noise_model_that_is_not_there_is_null(void)
         CHECK_REFUSED(ct_noise_add_diagonal(f.noise, "new", i, one, NULL, &f.err), f.err, "");
         CHECK_REFUSED(ct_noise_add_full(f.noise, "new", i, one, NULL, &f.err), f.err, "");
         CHECK_REFUSED(ct_noise_add_information(f.noise, "new", i, one, NULL, &f.err), f.err, "");
-        CHECK(ct_robust_error((ct_robust){(ct_robust_kind)i, 1}, 1, NULL) >= 0 &&
-              ct_robust_slope((ct_robust){(ct_robust_kind)i, 1}, 1) == 0);
+        CHECK(ct_robust_error((ct_robust){(ct_robust_kind)i, 1, 0}, 1, NULL) >= 0 &&
+              ct_robust_slope((ct_robust){(ct_robust_kind)i, 1, 0}, 1) == 0);
         CHECK(ct_robust_default_width((ct_robust_kind)i) == 0);
     }
     CHECK_REFUSED(ct_noise_add_isotropic(f.noise, NULL, 3, 1, NULL, &f.err), f.err, "name");

@@ -114,7 +114,8 @@ static void test_the_end_is_quadratic(void)
 /* Kernels that bend back make H indefinite in many places: no harm but more iterations. */
 static void test_indefinite_hessians_are_left_to_levenberg_marquardt(void)
 {
-    static const ct_robust kernel[] = {{CT_ROBUST_CAUCHY, 0.3}, {CT_ROBUST_GEMAN_MCCLURE, 1.5}, {CT_ROBUST_HUBER, 0.2}};
+    static const ct_robust kernel[] = {
+        {CT_ROBUST_CAUCHY, 0.3, 0}, {CT_ROBUST_GEMAN_MCCLURE, 1.5, 0}, {CT_ROBUST_HUBER, 0.2, 0}};
     for (int round = 0; round < 6; round++) {
         world           w;
         ct_solve_result result;

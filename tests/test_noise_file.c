@@ -63,7 +63,8 @@ static int files_in_folder(void)
 static void check_same_model(const ct_noise_model *a, const ct_noise_model *b)
 {
     CHECK(!strcmp(a->name, b->name) && a->kind == b->kind && a->dim == b->dim);
-    CHECK(a->robust.kind == b->robust.kind && a->robust.width == b->robust.width);
+    CHECK(a->robust.kind == b->robust.kind && a->robust.width == b->robust.width &&
+          a->robust.ratio == b->robust.ratio);
     const int n = a->kind == CT_NOISE_FULL ? a->dim * a->dim : a->dim;
     CHECK(!memcmp(a->covariance, b->covariance, (size_t)n * sizeof(double)));
     CHECK(!memcmp(a->sqrt_info, b->sqrt_info, (size_t)n * sizeof(double)));
@@ -84,10 +85,9 @@ static void test_a_written_table_is_read_back_to_the_same_bits(void)
         if (i % 3 == 1) CHECK_OK(ct_noise_add_isotropic(noise, name, n, S[0], NULL, &err), err);
         for (int k = 0; k < n; k++) S[k] = S[k * n + k];
         if (i % 3 == 2) CHECK_OK(ct_noise_add_diagonal(noise, name, n, S, NULL, &err), err);
-        if (i % 5 > 0)
-            CHECK_OK(
-                ct_noise_set_robust(noise, i, (ct_robust){(ct_robust_kind)(i % 5), ct_rng_uniform(&rng) + 0.1}, &err),
-                err);
+        ct_robust robust = {(ct_robust_kind)(i % CT_ROBUST_COUNT), ct_rng_uniform(&rng) + 0.1, 0};
+        if (robust.kind == CT_ROBUST_MAX_MIXTURE) robust.ratio = 1.1 + i;
+        if (robust.kind != CT_ROBUST_NONE) CHECK_OK(ct_noise_set_robust(noise, i, robust, &err), err);
     }
     const char *path = in_folder("table.json");
     CHECK_OK(ct_noise_write(noise, path, &err), err);
@@ -104,7 +104,7 @@ static void test_a_file_written_by_hand_is_enough(void)
     ct_err    err = {0};
     ct_noise *noise = new_table();
     CHECK_OK(ct_noise_add_isotropic(noise, "odom", 3, 9, NULL, &err), err);
-    CHECK_OK(ct_noise_set_robust(noise, 0, (ct_robust){CT_ROBUST_HUBER, 3}, &err), err);
+    CHECK_OK(ct_noise_set_robust(noise, 0, (ct_robust){CT_ROBUST_HUBER, 3, 0}, &err), err);
     const char *path = write_text(FILE_OF(
         "\"odom\": {\"variance\": [1, 0.01, 100000000000000000000]}, \"range\": {\"variance\": 0.5, \"dim\": 2},"
         "\"gps\": {\"covariance\": [[4, 1], [1, 4]], \"robust\": {\"kind\": \"tukey\"}, \"author\": \"me\"}"));

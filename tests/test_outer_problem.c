@@ -63,7 +63,8 @@ static void test_derivatives_through_robust_kernels(void)
         learn_all(&l, k % 2 ? CT_NOISE_FULL : CT_NOISE_DIAGONAL, 1e-6, 1e6);
         for (int32_t g = 0; g < 2; g++)
             CHECK_OK(
-                ct_noise_set_robust(l.noise, g, (ct_robust){KERNEL[k], 2 * ct_robust_default_width(KERNEL[k])}, &l.err),
+                ct_noise_set_robust(l.noise, g, (ct_robust){KERNEL[k], 2 * ct_robust_default_width(KERNEL[k]), 0},
+                                    &l.err),
                 l.err);
         open_outer(&l, NULL);
         check_derivatives(&l, ct_robust_name(KERNEL[k]));

@@ -253,7 +253,7 @@ static void test_what_a_kernel_shuts_out_is_loose(void)
                                  (const double[]){9, 9, 0, 0, 1, 0}, NULL, noise, &w.err),
              w.err);
     check_firm(&w);
-    CHECK_OK(ct_noise_set_robust(w.noise, noise, (ct_robust){CT_ROBUST_TUKEY, 4.7}, &w.err), w.err);
+    CHECK_OK(ct_noise_set_robust(w.noise, noise, (ct_robust){CT_ROBUST_TUKEY, 4.7, 0}, &w.err), w.err);
     check_loose(&w, "x2: no factor fixes its position", point, point + 1);
     world_free(&w);
 }

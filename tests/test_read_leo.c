@@ -283,7 +283,7 @@ static void test_what_a_log_cannot_hold_is_refused_or_counted(void)
                  "factor 3 (between_se2): its noise model is \"loop\"; a LEO log knows \"odom\" and \"odom@NUMBER\"");
     CHECK_OK(ct_graph_add_between(g, 1, 0, z, spring, &r.err), r.err);
     CHECK_OK(ct_noise_set_covariance(r.noise, ct_noise_find(r.noise, "gps"), S, &r.err), r.err);
-    CHECK_OK(ct_noise_set_robust(r.noise, ct_noise_find(r.noise, "odom"), (ct_robust){CT_ROBUST_HUBER, 1}, &r.err),
+    CHECK_OK(ct_noise_set_robust(r.noise, ct_noise_find(r.noise, "odom"), (ct_robust){CT_ROBUST_HUBER, 1, 0}, &r.err),
              r.err);
     check_losses(&r, 4, "factor 1: a LEO log has no place for the robust kernel of noise model \"odom\"");
     ct_graph_fix(g, 0, 1);

@@ -88,7 +88,7 @@ static void test_leverage_under_kernels_sums_to_the_unknowns(void)
     lesson l = lesson_of("D1", CT_SE2, 2, 40, 8);
     learn_all(&l, CT_NOISE_DIAGONAL, 1e-9, 1e9);
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
-        CHECK_OK(ct_noise_set_robust(l.noise, g, (ct_robust){CT_ROBUST_HUBER, 1.0}, &l.err), l.err);
+        CHECK_OK(ct_noise_set_robust(l.noise, g, (ct_robust){CT_ROBUST_HUBER, 1.0, 0}, &l.err), l.err);
     open_outer(&l, NULL);
     check_fit(&l, 0);
     lesson_free(&l);
@@ -295,7 +295,7 @@ static void test_kernel_widths_follow_the_scale_and_estimates_stay(void)
     const double width = 1.345;
     const ct_evaluate_options how = ct_evaluate_defaults();
     options.method = CT_LEARN_CLOSED_FORM;
-    CHECK_OK(ct_noise_set_robust(l.noise, gps, (ct_robust){CT_ROBUST_HUBER, width}, &l.err), l.err);
+    CHECK_OK(ct_noise_set_robust(l.noise, gps, (ct_robust){CT_ROBUST_HUBER, width, 0}, &l.err), l.err);
     open_outer(&l, NULL);
     ct_learn_result r = learn(&l, &options);
     CHECK(r.scale_applied > 1.2);
@@ -348,7 +348,7 @@ static void test_nees_under_a_factor_is_that_of_the_same_estimates(void)
     double start[9], loss[2][3];
     ct__nees_measure nees[2];
     for (int32_t g = 0; g < ct_noise_count(l.noise); g++)
-        CHECK_OK(ct_noise_set_robust(l.noise, g, (ct_robust){CT_ROBUST_HUBER, 0.5}, &l.err), l.err);
+        CHECK_OK(ct_noise_set_robust(l.noise, g, (ct_robust){CT_ROBUST_HUBER, 0.5, 0}, &l.err), l.err);
     CHECK_OK(ct_theta_learn(l.theta, ct_noise_find(l.noise, "first_pose"), CT_NOISE_DIAGONAL, 1e-9, 1e9, &l.err),
              l.err);
     open_outer(&l, NULL);

@@ -283,7 +283,7 @@ static void test_half_the_squares_are_the_kernels(void)
     for (int kind = CT_ROBUST_HUBER; kind < CT_ROBUST_COUNT; kind++) {
         ct_track_options o = ct_track_defaults();
         residuals plain = residuals_of(truth, estimate, estimate, &o);
-        o.robust = (ct_robust){(ct_robust_kind)kind, 0.7};
+        o.robust = (ct_robust){(ct_robust_kind)kind, 0.7, 0};
         residuals robust = residuals_of(truth, estimate, estimate, &o);
         double want = 0;
         for (int i = 0; i < 60; i++) {
@@ -422,7 +422,7 @@ static void test_refusals(void)
         if (k == 2) o.lost = INFINITY;
         if (k == 3) o.type = CT_TRACK_LOSS_COUNT;
         if (k == 4) o.align = CT_ALIGNMENT_COUNT;
-        if (k == 5) o.robust = (ct_robust){CT_ROBUST_HUBER, 0};
+        if (k == 5) o.robust = (ct_robust){CT_ROBUST_HUBER, 0, 0};
         if (k == 6) o.delta = 0;
         if (k == 7) o.delta = 1.5;
         if (k == 8) o.offset_s = NAN;

@@ -65,7 +65,7 @@ static ct_split_result split(graph *g, int32_t odometry, int32_t loops)
 static void test_loops_get_models_of_their_own(void)
 {
     graph g = begin();
-    CHECK_OK(ct_noise_set_robust(g.noise, 1, (ct_robust){CT_ROBUST_HUBER, 2}, &g.err), g.err);
+    CHECK_OK(ct_noise_set_robust(g.noise, 1, (ct_robust){CT_ROBUST_HUBER, 2, 0}, &g.err), g.err);
     edges(&g, "x", 3, 2, 0);
     edges(&g, "x", 0, 1, 0);
     edges(&g, "x", 1, 2, 1);

@@ -26,7 +26,7 @@ static void check_world(const world_options *o, double far, double near, double 
     for (int k = 0; k < w.poses; k++) world_stored(o->space, k, truth + ct_graph_offset(w.graph, k));
     for (int i = 0; o->fixed && i < LANDMARKS; i++)
         memcpy(truth + ct_graph_offset(w.graph, w.point[i]), w.landmark[i], (o->space ? 3 : 2) * sizeof *truth);
-    CHECK_OK(ct_noise_set_robust(w.noise, 1, (ct_robust){CT_ROBUST_HUBER, 1.345}, &w.err), w.err);
+    CHECK_OK(ct_noise_set_robust(w.noise, 1, (ct_robust){CT_ROBUST_HUBER, 1.345, 0}, &w.err), w.err);
     CHECK_OK(ct_solver_new(w.graph, NULL, &solver, &w.err), w.err);
     CHECK_OK(ct_solver_run(solver, w.noise, w.x, &how, &a, &w.err), w.err);
     CHECK_OK(ct_solver_run(solver, w.noise, truth, &how, &b, &w.err), w.err);

@@ -130,7 +130,7 @@ static void test_the_matrix_is_that_of_differences_of_estimates(void)
         data d = make(CT_SITUATION_CURVED, 2, 25, CASE[c].gps, "linear:turn");
         put_weights(d.noise, 5 + c, 0.4);
         if (CASE[c].robust)
-            CHECK_OK(ct_noise_set_robust(d.noise, ct_noise_find(d.noise, "gps"), (ct_robust){CT_ROBUST_CAUCHY, 3},
+            CHECK_OK(ct_noise_set_robust(d.noise, ct_noise_find(d.noise, "gps"), (ct_robust){CT_ROBUST_CAUCHY, 3, 0},
                                          &d.err), d.err);
         ct_theta              *theta = theta_of(d.noise, CASE[c].full);
         const int32_t          n = ct_theta_count(theta) + ct_conditional_weights(theta, d.noise);

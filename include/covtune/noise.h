@@ -31,13 +31,18 @@ typedef enum { CT_NOISE_ISOTROPIC, CT_NOISE_DIAGONAL, CT_NOISE_FULL } ct_noise_k
  *   huber          d^2 / 2 if d <= k, k (d - k/2)       min(1, k / d)
  *   cauchy         k^2/2 log(1 + d^2/k^2)               1 / (1 + d^2/k^2)
  *   geman_mcclure  k^2 d^2 / (2 (k^2 + d^2))            k^4 / (k^2 + d^2)^2
- *   tukey          k^2/6 (1 - (1 - d^2/k^2)^3), k^2/6   (1 - d^2/k^2)^2, 0 beyond k            */
+ *   tukey          k^2/6 (1 - (1 - d^2/k^2)^3), k^2/6   (1 - d^2/k^2)^2, 0 beyond k
+ *   max_mixture    d^2 / 2 if d <= k, d^2/(2 q^2) + c   1, 1 / q^2 beyond k
+ * max_mixture (Olson, Agarwal 2013) is the larger of two Gaussians: one of sigma, and one q (ratio) times as wide, with
+ * the share s of all measurements. They are equal at d = k: c = k^2/2 (1 - 1/q^2) = log((1 - s) / s) + rows log q.
+ * Its weight jumps at k. No minimum of a sum of such errors lies there, as rho has a concave kink. */
 #define CT_ROBUST_LIST(X)                                                                          \
     X(CT_ROBUST_NONE, "none", 0.0)                                                                 \
     X(CT_ROBUST_HUBER, "huber", 1.345)                                                             \
     X(CT_ROBUST_CAUCHY, "cauchy", 2.3849)                                                          \
     X(CT_ROBUST_GEMAN_MCCLURE, "geman_mcclure", 1.0)                                               \
-    X(CT_ROBUST_TUKEY, "tukey", 4.6851)
+    X(CT_ROBUST_TUKEY, "tukey", 4.6851)                                                            \
+    X(CT_ROBUST_MAX_MIXTURE, "max_mixture", 3.0)
 
 typedef enum {
 #define X(constant, name, width) constant,
@@ -49,6 +54,7 @@ typedef enum {
 typedef struct {
     ct_robust_kind kind;
     double         width; /* k, in sigmas; > 0 unless kind is none */
+    double         ratio; /* q > 1 of max_mixture, 0: the default; 0 for others */
 } ct_robust;
 
 /* How an error that lasts (a bias) changes with time, and how it enters a measurement. */
@@ -193,7 +199,7 @@ int32_t ct_noise_select(const ct_noise *noise, const char *group, const char *la
 
 /* rho(d) and w = rho'(d)/d for squared whitened norm d2 >= 0; w may be NULL. */
 double      ct_robust_error(ct_robust robust, double d2, double *w);
-/* dw/d(d2) at d2 >= 0; at a kink of a kernel the derivative from above. 0 for none. */
+/* dw/d(d2) at d2 >= 0; at a kink of a kernel the derivative from above. 0 for none and max_mixture. */
 double      ct_robust_slope(ct_robust robust, double d2);
 /* log of the integral of exp(-rho(|u|)) over u in R^rows, over that of a Gaussian: 0 for none. INFINITY where there is
  * no finite integral: geman_mcclure, tukey, and cauchy with k^2 <= rows. */
@@ -201,6 +207,14 @@ double      ct_robust_log_normaliser(ct_robust robust, int rows);
 const char *ct_robust_name(ct_robust_kind kind);
 int         ct_robust_find(const char *name);                 /* a ct_robust_kind, or -1 */
 double      ct_robust_default_width(ct_robust_kind kind);
+double      ct_robust_default_ratio(ct_robust_kind kind);     /* 0: it has none */
+/* s of max_mixture, the share of its wide component; 0 for others. And the kernel of a share and ratio, its width NaN
+ * where the wide component is the larger one everywhere: s above q^rows / (1 + q^rows). */
+double      ct_robust_share(ct_robust robust, int rows);
+ct_robust   ct_robust_of_share(double share, double ratio, int rows);
+/* "none", "huber:1.345", "max_mixture:3:10": as options and recipes have it, digits to the bit. Returns buf. */
+#define CT_ROBUST_TEXT_MAX 96
+const char *ct_robust_text(ct_robust robust, char buf[CT_ROBUST_TEXT_MAX]);
 
 /* The noise file (JSON, see docs/formats.md). read adds the file's models to the table, or sets those that exist. A
  * model "group@label" or "group#number" that the file does not name takes the file's "group". Kernel, rows and

@@ -38,7 +38,7 @@ class NoiseModel:
     """"isotropic", "diagonal" or "full"."""
     covariance: np.ndarray
     robust: str
-    """"none", or a kernel and its width: "huber:1.345"."""
+    """"none", or a kernel and its numbers: "huber:1.345", "max_mixture:3.0:10.0"."""
     rows: tuple[str, ...] = ()
     """Names of the rows: ("x", "y", "yaw"); empty: not known."""
     units: tuple[str, ...] = ()
@@ -126,6 +126,8 @@ class NoiseModel:
         if self.robust == "none":
             return base
         kernel, _, width = self.robust.partition(":")
+        if kernel not in _GTSAM_KERNELS:
+            raise ArgumentError(f"{self.name}: GTSAM has no place for its {kernel} kernel; robust=\"none\" leaves it out")
         estimator = getattr(gtsam.noiseModel.mEstimator, _GTSAM_KERNELS[kernel]).Create(float(width))
         return gtsam.noiseModel.Robust.Create(estimator, base)
 
@@ -144,17 +146,21 @@ def _robust(text: str | None) -> t.ct_robust:
     if text is not None:
         text = encode(text, "a robust kernel").decode("utf-8", "replace")
     if text is None or text == "none":
-        return t.ct_robust(t.CT_ROBUST_NONE, 0)
-    kernel, _, width = text.partition(":")
+        return t.ct_robust(t.CT_ROBUST_NONE, 0, 0)
+    kernel, _, numbers = text.partition(":")
+    width, _, ratio = numbers.partition(":")
     kind = lib.ct_robust_find(encode(kernel, "a robust kernel"))
     if kind < 0:
         raise ArgumentError(f"{text!r} is no robust kernel: there are huber, cauchy, geman_mcclure, tukey, with a "
-                            "width as in huber:1.345")
+                            "width as in huber:1.345, and max_mixture, with width and ratio as in max_mixture:3:10")
+    if ratio and kind != t.CT_ROBUST_MAX_MIXTURE:
+        raise ArgumentError(f"{text!r}: max_mixture alone takes a ratio after the width")
     try:
         k = float(width) if width else lib.ct_robust_default_width(kind)
+        q = float(ratio) if ratio else lib.ct_robust_default_ratio(kind)
     except ValueError:
         raise ArgumentError(f"{text!r}: the width of the kernel is no number") from None
-    return t.ct_robust(kind, k)
+    return t.ct_robust(kind, k, q)
 
 
 class Noise(Handle):
@@ -307,7 +313,8 @@ class Noise(Handle):
             covariance = np.array([[lib.ct_noise_covariance(pointer, i, j) for j in range(model.dim)]
                                    for i in range(model.dim)])
             robust = "none" if model.robust.kind == t.CT_ROBUST_NONE else \
-                f"{lib.ct_robust_name(model.robust.kind).decode()}:{model.robust.width!r}"
+                f"{lib.ct_robust_name(model.robust.kind).decode()}:{model.robust.width!r}" + \
+                (f":{model.robust.ratio!r}" if model.robust.ratio else "")
             rows = [(model.row[i].name.decode(), model.row[i].unit.decode()) for i in range(model.dim)] \
                 if model.row else []
             return NoiseModel(model.name.decode("utf-8", "replace"), _KINDS[model.kind], covariance, robust,

@@ -121,6 +121,19 @@ class Learned(unittest.TestCase):
 
 
 class Noises(unittest.TestCase):
+    def test_two_component_noise_has_width_and_ratio(self):
+        noise = ct.Noise()
+        noise.add("a", sigma=[1.0, 2.0], robust="max_mixture:2.5:7")
+        noise.add("b", sigma=[1.0], robust="max_mixture")
+        self.assertEqual(noise["a"].robust, "max_mixture:2.5:7.0")
+        self.assertEqual(noise["b"].robust, "max_mixture:3.0:10.0")
+        again = ct.Noise.from_dict(json.loads(json.dumps(noise.to_dict())))
+        self.assertEqual(again["a"], noise["a"])
+        with self.assertRaisesRegex(ct.ArgumentError, "max_mixture alone takes a ratio"):
+            noise.set("a", robust="huber:1:2")
+        with self.assertRaisesRegex(ct.Error, "0.5 times as wide; it must be more than 1"):
+            noise.set("a", robust="max_mixture:3:0.5")
+
     def test_forms_convert_into_each_other(self):
         rng = np.random.default_rng(1)
         A = rng.normal(size=(3, 3))

@@ -27,11 +27,10 @@ static ct_status wrong(const form *w, const char *what)
                    w->text, what);
 }
 
-/* The number of a feature by name, which is added if it is new; -1: too many, or no name. */
+/* The number of a feature by name, which is added if it is new; -1: too many. */
 static int feature_of(form *w, const char *name, size_t n)
 {
     ct_function *f = w->f;
-    if (n < 1 || n > CT_FEATURE_NAME_MAX) return -1;
     for (int i = 0; i < f->features; i++)
         if (strlen(f->feature[i].name) == n && !strncmp(f->feature[i].name, name, n)) return i;
     if (f->features == CT_FUNCTION_FEATURES_MAX) return -1;
@@ -45,8 +44,16 @@ static ct_status add_term(form *w, const char *name, size_t n)
     ct_function *f = w->f;
     const char  *star = memchr(name, '*', n);
     const size_t first = star ? (size_t)(star - name) : n;
-    const int    a = feature_of(w, name, first), b = star ? feature_of(w, star + 1, n - first - 1) : -1;
-    if (a < 0 || (star && b < 0)) return wrong(w, "names no feature, or more than 16");
+    const size_t last = star ? n - first - 1 : 1;
+    if (first < 1 || last < 1) return wrong(w, "lacks the name of a feature");
+    if (first > CT_FEATURE_NAME_MAX || last > CT_FEATURE_NAME_MAX)
+        return wrong(w, "names a feature of more than 31 bytes");
+    const int before = f->features, a = feature_of(w, name, first), b = star ? feature_of(w, star + 1, last) : -1;
+    int       twice = f->kind != CT_FUNCTION_LINEAR && a >= 0 && a < before;
+    if (a < 0 || (star && b < 0)) return wrong(w, "names more than 16 features");
+    for (int j = 0; j < f->terms; j++)
+        twice |= (f->term[j].a == a && f->term[j].b == b) || (f->term[j].a == b && f->term[j].b == a);
+    if (twice) return wrong(w, "has a feature, or a product, twice");
     if (star && f->kind != CT_FUNCTION_LINEAR) return wrong(w, "has a product, which only linear functions have");
     if (f->kind != CT_FUNCTION_LINEAR) return CT_OK;
     if (f->terms == CT_FUNCTION_TERMS_MAX) return wrong(w, "has too many terms");

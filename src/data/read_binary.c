@@ -248,12 +248,14 @@ static ct_status read_noise(reader *r)
         if (dim[i] < 1 || dim[i] > CT_NOISE_DIM_MAX)
             return BAD(r, "noise model %.40s has %d rows; 1 to %d can be", name, dim[i], CT_NOISE_DIM_MAX);
         const int numbers = kind == CT_NOISE_ISOTROPIC ? 1 : ct__noise_length((ct_noise_kind)kind, dim[i]);
-        if (r->section[NOISE_NUMBER].count - at < 1 + numbers)
+        const int first = robust == CT_ROBUST_MAX_MIXTURE ? 2 : 1; /* width, ratio */
+        if (r->section[NOISE_NUMBER].count - at < first + numbers)
             return BAD(r, "its section noise.number ends within noise model %.40s", name);
-        CT_TRY(ct__build_model(r->b, name, (ct_noise_kind)kind, dim[i], number + at + 1,
-                               (ct_robust){(ct_robust_kind)robust, robust == CT_ROBUST_NONE ? 0 : number[at]},
+        CT_TRY(ct__build_model(r->b, name, (ct_noise_kind)kind, dim[i], number + at + first,
+                               (ct_robust){(ct_robust_kind)robust, robust == CT_ROBUST_NONE ? 0 : number[at],
+                                           first > 1 ? number[at + 1] : 0},
                                &r->noise[i]));
-        at += 1 + numbers;
+        at += first + numbers;
     }
     CT_TRY(check_end(r, NOISE_WORD, word));
     return check_end(r, NOISE_NUMBER, at);

@@ -134,16 +134,21 @@ static void write_header(const ct__out *out)
 static const char *const NOISE_KIND[] = {
     [CT_NOISE_ISOTROPIC] = "isotropic", [CT_NOISE_DIAGONAL] = "diagonal", [CT_NOISE_FULL] = "full"};
 
-/* "huber 1.345" at the end of the line; *words <- the number of words before it. */
+/* "huber 1.345" or "max_mixture 3 10" at the end of the line; *words <- the number of words before it. */
 static ct_status read_robust(ct__build *b, int *words, ct_robust *robust)
 {
     *robust = (ct_robust){.kind = CT_ROBUST_NONE};
     *words = b->in.words;
-    const int kind = b->in.words > 4 ? ct_robust_find(b->in.word[b->in.words - 2]) : -1;
+    int       kind = b->in.words > 4 ? ct_robust_find(b->in.word[b->in.words - 2]) : -1;
+    const int two = kind < 0 && b->in.words > 5 &&
+                    ct_robust_find(b->in.word[b->in.words - 3]) == CT_ROBUST_MAX_MIXTURE;
+    if (two) kind = CT_ROBUST_MAX_MIXTURE;
     if (kind <= CT_ROBUST_NONE) return CT_OK;
-    *words -= 2;
+    *words -= two ? 3 : 2;
     robust->kind = (ct_robust_kind)kind;
-    return ct__word_number(&b->in, *words + 1, "the kernel's width", &robust->width);
+    CT_TRY(ct__word_number(&b->in, *words + 1, "the kernel's width", &robust->width));
+    robust->ratio = ct_robust_default_ratio(robust->kind);
+    return two ? ct__word_number(&b->in, *words + 2, "the kernel's ratio", &robust->ratio) : CT_OK;
 }
 
 static ct_status read_noise(ct__build *b)
@@ -190,6 +195,7 @@ static void write_noise(const ct__out *out, int32_t index)
     if (m->robust.kind != CT_ROBUST_NONE) {
         fprintf(out->file, " %s", ct_robust_name(m->robust.kind));
         ct__out_numbers(out, 1, &m->robust.width);
+        if (m->robust.ratio > 0) ct__out_numbers(out, 1, &m->robust.ratio);
     }
     putc('\n', out->file);
 }

@@ -26,7 +26,7 @@ static int find_kernel(const char *word)
     return -1;
 }
 
-/* "huber" or "huber:2". Cuts the text at the colon. */
+/* "huber", "huber:2" or "max_mixture:3:10". Cuts the text at colons. */
 static ct_status parse_kernel(char *text, const char *prefix, ct_robust *out, ct_err *err)
 {
     char *colon = strchr(text, ':'), *end;
@@ -34,11 +34,20 @@ static ct_status parse_kernel(char *text, const char *prefix, ct_robust *out, ct
     const int found = find_kernel(text);
     if (found < 0)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "%s" OPTION " is one of none, huber, cauchy, geman_mcclure, tukey, found \"%s\"", prefix, text);
-    *out = (ct_robust){(ct_robust_kind)found, ct_robust_default_width((ct_robust_kind)found)};
+                       "%s" OPTION " is one of none, huber, cauchy, geman_mcclure, tukey, max_mixture, found \"%s\"",
+                       prefix, text);
+    *out = ct__robust_default((ct_robust_kind)found);
     if (!colon) return CT_OK;
     if (found == CT_ROBUST_NONE)
         return ct_fail(err, CT_E_ARGUMENT, "%s" OPTION " none takes no width, found \"%s\"", prefix, colon + 1);
+    char *second = found == CT_ROBUST_MAX_MIXTURE ? strchr(colon + 1, ':') : NULL;
+    if (second) {
+        *second++ = 0;
+        out->ratio = strtod(second, &end);
+        if (end == second || *end || !(out->ratio > 1 && out->ratio <= WIDTH_MOST))
+            return ct_fail(err, CT_E_ARGUMENT, "%s" OPTION " %s takes a ratio above 1, at most %g, found \"%s\"",
+                           prefix, text, WIDTH_MOST, second);
+    }
     out->width = strtod(colon + 1, &end);
     if (end == colon + 1 || *end || !(out->width >= WIDTH_LEAST && out->width <= WIDTH_MOST))
         return ct_fail(err, CT_E_ARGUMENT, "%s" OPTION " %s takes a width of %g to %g sigmas, found \"%s\"", prefix,
@@ -52,7 +61,8 @@ static ct_status parse_item(char *item, const char *prefix, const char **name, c
     char *equals = strrchr(item, '='), *kernel = equals ? equals + 1 : item;
     *name = NULL;
     if (equals == item || !*kernel)
-        return ct_fail(err, CT_E_ARGUMENT, "%s" OPTION " is a list of NAME=KERNEL[:WIDTH], found \"%s\"", prefix, item);
+        return ct_fail(err, CT_E_ARGUMENT, "%s" OPTION " is a list of NAME=KERNEL[:WIDTH[:RATIO]], found \"%s\"",
+                       prefix, item);
     if (equals) *equals = 0;
     if (equals && strcmp(item, "all")) *name = item;
     const locale_t  before = ct__locale_begin(err);

@@ -160,6 +160,7 @@ static int same_model(const ct_noise_model *m, ct_noise_kind kind, int dim, cons
 {
     if (m->kind != kind || m->dim != dim || m->robust.kind != robust.kind) return 0;
     if (robust.kind != CT_ROBUST_NONE && m->robust.width != robust.width) return 0;
+    if (m->robust.ratio != robust.ratio) return 0;
     for (int i = 0; i < (kind == CT_NOISE_FULL ? dim * dim : dim); i++)
         if (m->covariance[i] != value[kind == CT_NOISE_ISOTROPIC ? 0 : i]) return 0;
     return 1;

@@ -97,6 +97,7 @@ static ct_status write_noise(writer *w)
         const double          width = m->robust.kind == CT_ROBUST_NONE ? 0 : m->robust.width;
         if (w->model[i] < 0) continue;
         CT_TRY(append(w, &width, sizeof width, 0));
+        if (m->robust.ratio > 0) CT_TRY(append(w, &m->robust.ratio, sizeof width, 0));
         CT_TRY(append(w, m->covariance, numbers * (int64_t)sizeof(double), 0));
     }
     end(w);

@@ -118,16 +118,16 @@ static ct_robust find_kernel(const sample *all, double *gain)
     static const double WIDTH[] = {0.6, 0.8, 1, 1.345, 1.7, 2.1, 2.6};
     static const double TIMES[] = {1.1, 1.25, 1.45, 1.7, 2, 2.4, 3, 4};
     sample              q = *all;
-    ct_robust           best = {CT_ROBUST_HUBER, 1.345};
+    ct_robust           best = {CT_ROBUST_HUBER, 1.345, 0};
     double              most = -INFINITY;
     q.n = CT_MIN(q.n, SAMPLES);
     for (int i = 0; i < 7; i++) {
-        const ct_robust kernel = {CT_ROBUST_HUBER, WIDTH[i]};
+        const ct_robust kernel = {CT_ROBUST_HUBER, WIDTH[i], 0};
         const double    l = best_scale(&q, kernel);
         if (l > most) most = l, best = kernel;
     }
     for (int i = 0; i < 8; i++) {
-        const ct_robust kernel = {CT_ROBUST_CAUCHY, TIMES[i] * sqrt(q.rows)};
+        const ct_robust kernel = {CT_ROBUST_CAUCHY, TIMES[i] * sqrt(q.rows), 0};
         const double    l = best_scale(&q, kernel);
         if (l > most) most = l, best = kernel;
     }

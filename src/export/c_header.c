@@ -51,6 +51,9 @@ ct_status ct__export_c(ct__export *e)
                         ct_robust_name(m->robust.kind));
         ct__text_printf(e->out, "static const double %s_width = %s;\n", ct__names_get(&e->id, k),
                         ct__format_double(m->robust.width, buf));
+        if (m->robust.ratio > 0)
+            ct__text_printf(e->out, "static const double %s_ratio = %s;\n", ct__names_get(&e->id, k),
+                            ct__format_double(m->robust.ratio, buf));
     }
     ct__text_printf(e->out, "\n#endif\n");
     return CT_OK;

@@ -49,7 +49,7 @@ ct_status ct__gtsam_check(const ct_noise_model *m, ct_err *err)
                        "noise model \"%s\": GTSAM's directions (Unit3) know no azimuth and elevation; with one "
                        "variance for both, and no correlation, it would be the same there",
                        m->name);
-    return CT_OK;
+    return m->robust.kind != CT_ROBUST_NONE && !KERNEL[m->robust.kind] ? ct__export_no_kernel(m, "GTSAM", err) : CT_OK;
 }
 
 /* order[i]: the row of covtune's at place i of GTSAM's. */

@@ -104,14 +104,22 @@ ct_status ct__function_check(const char *name, int dim, const ct_function *f, ct
     return CT_OK;
 }
 
+/* The tightest bounds of a matrix function's rows, over unit^2. */
+static void matrix_bounds(const ct_function *f, int dim, double *lower, double *upper)
+{
+    *lower = 0;
+    *upper = INFINITY;
+    for (int i = 0; i < dim; i++) {
+        *lower = fmax(*lower, f->lower[i] / (f->unit[i] * f->unit[i]));
+        *upper = fmin(*upper, f->upper[i] / (f->unit[i] * f->unit[i]));
+    }
+}
+
 /* Of the eigenvalues of a matrix function: all of D^-1 Sigma(x) D^-1 are within low e^least and high e^most. */
 static void set_matrix_cuts(ct_function *f, int dim, double low, double high)
 {
-    double lower = 0, upper = INFINITY;
-    for (int i = 0; i < dim; i++) {
-        lower = fmax(lower, f->lower[i] / (f->unit[i] * f->unit[i]));
-        upper = fmin(upper, f->upper[i] / (f->unit[i] * f->unit[i]));
-    }
+    double lower, upper;
+    matrix_bounds(f, dim, &lower, &upper);
     f->u_low[0] = fmax(-CUT_MAX, lower > 0 ? log(lower / low) : -CUT_MAX);
     f->u_high[0] = fmin(CUT_MAX, isfinite(upper) ? log(upper / high) : CUT_MAX);
     if (f->u_low[0] > f->u_high[0]) f->u_low[0] = f->u_high[0] = 0; /* the model itself is outside */
@@ -135,4 +143,17 @@ void ct__function_set_cuts(ct_function *f, int dim, const double low[], const do
         f->u_low[i] = most <= least ? most : 0;
         f->u_high[i] = most <= least ? least : 0;
     }
+}
+
+int ct__function_cut_row(const ct_function *f, int dim, int i, int upper, const double variance[])
+{
+    const double cut = upper ? f->u_high[i] : f->u_low[i]; /* as computed above: equal to the bit */
+    if (f->matrix) {
+        double lower, most;
+        matrix_bounds(f, dim, &lower, &most);
+        return cut == log((upper ? most : lower) / variance[0]) ? 0 : -1;
+    }
+    for (int r = f->outputs == 1 ? 0 : i; r < (f->outputs == 1 ? dim : i + 1); r++)
+        if (cut == log((upper ? f->upper[r] : f->lower[r]) / variance[r])) return r;
+    return -1;
 }

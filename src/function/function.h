@@ -47,5 +47,8 @@ ct_status ct__function_check(const char *model, int dim, const ct_function *func
 /* Sets the cuts: variances low[i] .. high[i] (of a row, or of all eigenvalues; of a matrix function those of
  * D^-1 Sigma D^-1) times e^u stay within the bounds. */
 void ct__function_set_cuts(ct_function *function, int dim, const double low[], const double high[]);
+/* The row whose bound is the lower (upper 0) or upper cut of row i, given that end of the variances; -1: the cut is a
+ * constant. Of a matrix function row 0. */
+int  ct__function_cut_row(const ct_function *function, int dim, int i, int upper, const double variance[]);
 
 #endif

@@ -59,7 +59,7 @@ static uint64_t add_function(uint64_t h, const ct_function *f)
 
 static uint64_t add_model(uint64_t h, const ct_noise_model *m)
 {
-    const double robust[] = {m->robust.kind, m->robust.width, m->kind};
+    const double robust[] = {m->robust.kind, m->robust.width, m->kind, m->robust.ratio};
     if (m->function) h = add_function(h, m->function);
     h = ct__digest(h, m->name, strlen(m->name));
     h = ct__digest(h, m->covariance,

@@ -65,7 +65,7 @@ void ct__inner_right_hand_sides(const ct_outer *outer, const ct__inner_problem *
         ct__view_factor(solver, outer->noise, batch, k, inner->x, &f);
         for (int32_t t = slopes->first[model]; t < slopes->first[model + 1]; t++) {
             const int c = slopes->coordinate[t];
-            if (c >= 0 && f.slope == 0) {
+            if (c >= 0 && f.slope == 0 && !f.cuts.count) {
                 const double information = f.model->sqrt_info[c] * f.model->sqrt_info[c];
                 add_single(&f, c, f.w * information * slopes->dSigma[t][c * f.rows + c] * f.y[c], columns,
                            slopes->parameter[t], S);
@@ -226,7 +226,7 @@ static void add_weight_gradient(const ct_outer *outer, ct__inner_problem *inner,
     double             G[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX] = {0}, d[CT_FUNCTION_OUTPUTS_MAX] = {0};
     double             x[CT_FUNCTION_FEATURES_MAX];
     int                column[CT_FUNCTION_FEATURES_MAX];
-    ct__view_add_covariance_gradient(f, l, G);
+    ct__view_add_gradient_at_fixed_cuts(f, l, G);
     differentiate_outputs(solver, k, f, G, d);
     if (solver->keep_layers && function->kind == CT_FUNCTION_NETWORK) {
         const double *kept = solver->functions->kept + (int64_t)k * solver->functions->stride;

@@ -91,7 +91,7 @@ static void differentiate(const ct_solver *solver, int32_t k, const double *x, c
     }
     if (!by_log_m) return;
     double G[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX] = {0};
-    ct__view_add_covariance_gradient(f, lambda, G);
+    ct__view_add_gradient_at_fixed_cuts(f, lambda, G);
     *by_log_m = 0;
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < rows; j++) *by_log_m += G[i * rows + j] * ct_noise_covariance(f->model, i, j);

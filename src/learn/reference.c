@@ -101,11 +101,11 @@ static int report(void *user, int iteration, double value, const double *p)
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* Model g has this kernel from now on, in every table of the outer problem. */
-static ct_status set_kernel(ct__learning *l, int32_t g, double width)
+static ct_status set_kernel(ct__learning *l, int32_t g, double width, double ratio)
 {
     ct_outer       *o = l->objective.outer;
-    const ct_robust before = ct_noise_get(o->base, g)->robust, robust = {before.kind, width};
-    if (width == before.width) return CT_OK;
+    const ct_robust before = ct_noise_get(o->base, g)->robust, robust = {before.kind, width, ratio};
+    if (width == before.width && ratio == before.ratio) return CT_OK;
     CT_TRY(ct_noise_set_robust(o->base, g, robust, l->objective.err));
     CT_TRY(ct_noise_set_robust(o->noise, g, robust, l->objective.err));
     for (int k = 0; k < 2; k++)
@@ -128,20 +128,25 @@ ct_status ct__learn_kernels(ct__learning *l)
                        "widths of kernels are to be learned, but no learned noise model has a kernel");
     const int truth = uses_truth(o, CT_REFERENCE_LIKELIHOOD);
     CT_TRY(need_likelihood(o, CT_REFERENCE_LIKELIHOOD, e->err));
-    double *width = ct__zalloc((int64_t)o->models + o->m, sizeof *width), *p = width ? width + o->models : NULL;
+    const int32_t numbers = 2 * o->models; /* width and ratio of each */
+    double *width = ct__zalloc((int64_t)numbers + o->m, sizeof *width), *p = width ? width + numbers : NULL;
     ct_status status = width ? CT_OK : ct__no_memory(e->err, "noise models", o->models);
     if (status == CT_OK && o->checkpoint)
-        status = ct__checkpoint_take(o->checkpoint, o, KERNEL_TAG, l->start, NULL, o->models, width, &taken, e->err);
+        status = ct__checkpoint_take(o->checkpoint, o, KERNEL_TAG, l->start, NULL, numbers, width, &taken, e->err);
     if (status == CT_OK && !taken) {
         memcpy(p, l->start, (size_t)o->m * sizeof *p);
         status = ct_likelihood_learn_kernels(o->likelihood[truth], NULL, &options, p, e->err);
-        for (int32_t g = 0; g < o->models; g++) width[g] = ct_likelihood_robust(o->likelihood[truth], g).width;
+        for (int32_t g = 0; g < o->models; g++) {
+            const ct_robust robust = ct_likelihood_robust(o->likelihood[truth], g);
+            width[2 * g] = robust.width;
+            width[2 * g + 1] = robust.ratio;
+        }
         if (status == CT_OK && o->checkpoint && !ct__objective_cancelled(e))
-            status = ct__checkpoint_put(o->checkpoint, o, KERNEL_TAG, l->start, NULL, o->models, width, e->err);
+            status = ct__checkpoint_put(o->checkpoint, o, KERNEL_TAG, l->start, NULL, numbers, width, e->err);
     }
     for (int32_t g = 0; status == CT_OK && g < o->models; g++)
         if (o->slot[g] >= 0 && ct_noise_get(o->base, g)->robust.kind != CT_ROBUST_NONE)
-            status = set_kernel(l, g, width[g]);
+            status = set_kernel(l, g, width[2 * g], width[2 * g + 1]);
     free(width);
     return status == CT_OK ? ct__outer_checkpoint(o, e->err) : status;
 }

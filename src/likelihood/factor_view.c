@@ -39,6 +39,8 @@ void ct__view_factor(const ct_solver *solver, const ct_noise *noise, const ct__b
         f->J[i] = block < 0 ? NULL : f->space + i * CT__VIEW_BLOCK;
     }
     const int scaled = ct__item_scale(solver, item, &f->scale);
+    f->cuts.count = 0;
+    if (item->multiplied >= CT__SCALED_BY_FUNCTION) ct__view_find_cuts(solver, k, f);
     ct__item_eval(solver, batch, k, x, f->r, f->J);
     if (scaled) ct__apply_scale(&f->scale, ops->rows, f->r, ops->arity, f->J, f->cols);
     memcpy(f->y, f->r, sizeof f->y);
@@ -53,9 +55,9 @@ void ct__view_factor(const ct_solver *solver, const ct_noise *noise, const ct__b
 
 void ct__view_weigh(const ct__factor_view *f, const ct_theta_jacobian *slopes, int32_t t, double q[CT_ROWS_MAX])
 {
-    const int     rows = f->rows, c = slopes->coordinate[t];
-    const double *dS = slopes->dSigma[t];
-    double        ySy = 0;
+    double        room[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX], ySy = 0;
+    const int     rows = f->rows, c = f->cuts.count ? -1 : slopes->coordinate[t];
+    const double *dS = ct__view_slope(f, slopes, t, room);
     for (int i = 0; i < rows; i++) q[i] = 0;
     if (c >= 0) q[c] = dS[c * rows + c] * f->y[c];
     else
@@ -66,7 +68,7 @@ void ct__view_weigh(const ct__factor_view *f, const ct_theta_jacobian *slopes, i
     for (int i = 0; i < rows; i++) q[i] = f->w * q[i] + f->slope * ySy * f->y[i];
 }
 
-void ct__view_add_covariance_gradient(const ct__factor_view *f, const double *l, double *G)
+void ct__view_add_gradient_at_fixed_cuts(const ct__factor_view *f, const double *l, double *G)
 {
     const int rows = f->rows;
     double    v[CT_ROWS_MAX], Jly = 0;
@@ -85,4 +87,15 @@ void ct__view_add_covariance_gradient(const ct__factor_view *f, const double *l,
         for (int i = 0; i < rows; i++)
             for (int k = 0; k < rows; k++)
                 G[i * rows + k] += f->w * 0.5 * (v[i] * f->y[k] + f->y[i] * v[k]) + s * f->y[i] * f->y[k];
+}
+
+void ct__view_add_covariance_gradient(const ct__factor_view *f, const double *l, double *G)
+{
+    double of_factor[CT_NOISE_DIM_MAX * CT_NOISE_DIM_MAX] = {0};
+    if (!f->cuts.count) {
+        ct__view_add_gradient_at_fixed_cuts(f, l, G);
+        return;
+    }
+    ct__view_add_gradient_at_fixed_cuts(f, l, of_factor);
+    ct__view_add_through_cuts(f, of_factor, G);
 }

@@ -1,9 +1,9 @@
-/* kernels.c: widths of robust kernels by likelihood.
+/* kernels.c: widths of robust kernels, shares and ratios of max-mixtures, by likelihood.
  *
  * exp(-rho) is normalised, so a narrow kernel has a price: L falls with the width only as far as the tails of the
- * residuals ask for it. Widths are searched one at a time, in log k, by steps of a factor that halve (bracket and
- * parabola would cost as much: L is known to the tolerance of its inner maximum only). For every width the other
- * parameters are at their maximum. */
+ * residuals ask for it. Widths, and share and ratio of max-mixtures, are searched one at a time, in logarithms, by
+ * steps of a factor that halve (bracket and parabola would cost as much: L is known to the tolerance of its inner
+ * maximum only). For every trial the other parameters are at their maximum. */
 #include "likelihood/likelihood.h"
 
 #include <math.h>
@@ -12,6 +12,8 @@
 #define LAST_STEP  0.1  /* widths are known to 10 %: estimates hardly depend on less         */
 #define WIDEST     20.0 /* in sigmas: no residual of Gaussian noise is beyond                */
 #define NARROWEST  0.2
+#define LEAST_RATIO 1.1 /* below, the wide component is no other                             */
+#define MOST_RATIO 1e3  /* flat within any recording                                         */
 #define TOLERANCE  1e-2 /* of L under a width, nats                                          */
 #define ROUNDS     2
 
@@ -27,14 +29,14 @@ ct_status ct_likelihood_set_robust(ct_likelihood *l, int32_t model, ct_robust ro
     return CT_OK;
 }
 
-/* F under a width, at the maximum from p; best <- that maximum. INFINITY: no such kernel. */
-static ct_status try_width(ct_likelihood *l, int32_t model, double width, const uint8_t *part,
-                           const ct_maximise_options *options, const double *p, double *best, double *F, ct_err *err)
+/* F under a kernel, at the maximum from p; best <- that maximum. INFINITY: no such kernel. */
+static ct_status try_kernel(ct_likelihood *l, int32_t model, ct_robust robust, const uint8_t *part,
+                            const ct_maximise_options *options, const double *p, double *best, double *F, ct_err *err)
 {
-    const ct_robust    before = ct_noise_get(l->noise, model)->robust, robust = {before.kind, width};
     ct_maximise_result result;
     *F = INFINITY;
-    if (width > WIDEST || width < NARROWEST ||
+    if (!(robust.width <= WIDEST) || robust.width < NARROWEST || robust.ratio > MOST_RATIO ||
+        (robust.ratio > 0 && robust.ratio < LEAST_RATIO) ||
         !isfinite(ct_robust_log_normaliser(robust, ct_noise_get(l->noise, model)->dim)))
         return CT_OK;
     CT_TRY(ct_likelihood_set_robust(l, model, robust, err));
@@ -45,27 +47,40 @@ static ct_status try_width(ct_likelihood *l, int32_t model, double width, const 
     return status == CT_E_SINGULAR ? CT_OK : status; /* no estimate under it */
 }
 
-/* Steps of log k in the direction that lowers L, halved where neither does. */
-static ct_status search(ct_likelihood *l, int32_t model, const uint8_t *part, const ct_maximise_options *options,
-                        double *p, double *trial, ct_err *err)
+/* Width times the factor. Of a max-mixture the odds of the share, or the ratio at that share: the share depends on the
+ * width by exp(k^2/2), so that steps of the width are too coarse. */
+static ct_robust changed(ct_robust robust, int rows, int ratio, double factor)
 {
-    const ct_robust_kind kind = ct_noise_get(l->noise, model)->robust.kind;
-    double               width = ct_noise_get(l->noise, model)->robust.width, F, at;
-    CT_TRY(try_width(l, model, width, part, options, p, trial, &at, err));
+    if (robust.kind == CT_ROBUST_MAX_MIXTURE) {
+        const double share = ct_robust_share(robust, rows), odds = share / (1 - share) * (ratio ? 1 : factor);
+        return ct_robust_of_share(odds / (1 + odds), robust.ratio * (ratio ? factor : 1), rows);
+    }
+    robust.width *= factor;
+    return robust;
+}
+
+/* Steps of the logarithm in the direction that lowers L, halved where neither does. */
+static ct_status search(ct_likelihood *l, int32_t model, int ratio, const uint8_t *part,
+                        const ct_maximise_options *options, double *p, double *trial, ct_err *err)
+{
+    ct_robust robust = ct_noise_get(l->noise, model)->robust;
+    const int rows = ct_noise_get(l->noise, model)->dim;
+    double    F, at;
+    CT_TRY(try_kernel(l, model, robust, part, options, p, trial, &at, err));
     if (!isfinite(at)) return CT_OK;
     for (double step = FIRST_STEP; fabs(step) >= LAST_STEP;) {
         int moved = 0;
         for (int side = 0; side < 2 && !moved; side++, step = moved ? step : -step) {
-            CT_TRY(try_width(l, model, width * exp(step), part, options, p, trial, &F, err));
+            CT_TRY(try_kernel(l, model, changed(robust, rows, ratio, exp(step)), part, options, p, trial, &F, err));
             if (!(F < at - TOLERANCE)) continue;
             memcpy(p, trial, (size_t)l->m * sizeof *p);
-            width *= exp(step);
+            robust = changed(robust, rows, ratio, exp(step));
             at = F;
             moved = 1;
         }
         if (!moved) step *= 0.5;
     }
-    return ct_likelihood_set_robust(l, model, (ct_robust){kind, width}, err);
+    return ct_likelihood_set_robust(l, model, robust, err);
 }
 
 ct_status ct_likelihood_learn_kernels(ct_likelihood *l, const uint8_t *part, const ct_maximise_options *options,
@@ -73,16 +88,21 @@ ct_status ct_likelihood_learn_kernels(ct_likelihood *l, const uint8_t *part, con
 {
     ct_maximise_options loose = options ? *options : ct_maximise_defaults();
     double             *trial = ct__zalloc(2 * (int64_t)l->m, sizeof *trial);
-    int                 kernels = 0;
+    int                 numbers = 0; /* to be searched, in turn */
     ct_status           status = trial ? CT_OK : ct__no_memory(err, "parameters", l->m);
     loose.tolerance = CT_MAX(loose.tolerance, TOLERANCE);
     if (trial && !loose.centre) loose.centre = memcpy(trial + l->m, p, (size_t)l->m * sizeof *p);
-    for (int32_t g = 0; g < l->models; g++)
-        kernels += l->slot[g] >= 0 && ct_noise_get(l->noise, g)->robust.kind != CT_ROBUST_NONE;
-    for (int round = 0; round < (kernels > 1 ? ROUNDS : 1); round++)
-        for (int32_t g = 0; status == CT_OK && g < l->models; g++)
-            if (l->slot[g] >= 0 && ct_noise_get(l->noise, g)->robust.kind != CT_ROBUST_NONE)
-                status = search(l, g, part, &loose, p, trial, err);
+    for (int32_t g = 0; g < l->models; g++) {
+        const ct_robust robust = ct_noise_get(l->noise, g)->robust;
+        if (l->slot[g] >= 0) numbers += (robust.width > 0) + (robust.ratio > 0);
+    }
+    for (int round = 0; round < (numbers > 1 ? ROUNDS : 1); round++)
+        for (int32_t g = 0; status == CT_OK && g < l->models; g++) {
+            const ct_robust robust = ct_noise_get(l->noise, g)->robust;
+            if (l->slot[g] < 0 || robust.kind == CT_ROBUST_NONE) continue;
+            status = search(l, g, 0, part, &loose, p, trial, err);
+            if (status == CT_OK && robust.ratio > 0) status = search(l, g, 1, part, &loose, p, trial, err);
+        }
     free(trial);
     return status;
 }

@@ -84,20 +84,22 @@ static void add_explicit(const sweep *w, int32_t model, const ct__factor_view *f
     const ct_theta_jacobian *slopes = w->l->slopes;
     const int                rows = f->rows;
     double                  *G = w->scratch->dL_dSigma + w->l->slot[model] * ENTRIES, Q[ENTRIES], QV[ENTRIES];
+    double                   of_factor[ENTRIES], room[ENTRIES];
     for (int i = 0; i < rows; i++)
         for (int k = 0; k < rows; k++) {
             Q[i * rows + k] = W[i * rows + k] - f->w * WCW[i * rows + k];
-            G[i * rows + k] += 0.5 * (Q[i * rows + k] - (f->w + f->slope * t) * f->y[i] * f->y[k]);
+            of_factor[i * rows + k] = 0.5 * (Q[i * rows + k] - (f->w + f->slope * t) * f->y[i] * f->y[k]);
         }
+    ct__view_add_through_cuts(f, of_factor, G);
     for (int32_t term = slopes->first[model]; term < slopes->first[model + 1]; term++) {
         double   *floor = &w->scratch->floor[slopes->parameter[term]];
         const int c = slopes->coordinate[term];
-        if (c >= 0) {
+        if (c >= 0 && !f->cuts.count) {
             const double q = Q[c * rows + c] * slopes->dSigma[term][c * rows + c];
             *floor += 0.5 * q * q;
             continue;
         }
-        multiply(rows, rows, rows, Q, slopes->dSigma[term], QV);
+        multiply(rows, rows, rows, Q, ct__view_slope(f, slopes, term, room), QV);
         for (int i = 0; i < rows; i++)
             for (int k = 0; k < rows; k++) *floor += 0.5 * QV[i * rows + k] * QV[k * rows + i];
     }
@@ -214,8 +216,8 @@ static void fill_information(const sweep *w)
             const int32_t first = slopes->first[model], end = slopes->first[model + 1];
             double        q[CT_NOISE_DIM_MAX * (CT_NOISE_DIM_MAX + 1)][CT_ROWS_MAX]; /* W z */
             for (int32_t t = first; t < end; t++) {
-                double z[CT_ROWS_MAX];
-                multiply(f.rows, f.rows, 1, slopes->dSigma[t], f.y, z);
+                double z[CT_ROWS_MAX], room[ENTRIES];
+                multiply(f.rows, f.rows, 1, ct__view_slope(&f, slopes, t, room), f.y, z);
                 memcpy(q[t - first], z, sizeof z);
                 ct__apply_information(f.model, f.rows, q[t - first]);
                 for (int32_t u = first; u <= t; u++) {

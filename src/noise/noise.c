@@ -311,6 +311,13 @@ ct_status ct_noise_set_robust(ct_noise *noise, int32_t index, ct_robust robust, 
         return ct_fail(err, CT_E_NOISE,
                        "noise model \"%s\": width of the %s kernel is %g; it must be positive and finite (%g to %g)",
                        name, ct_robust_name(robust.kind), robust.width, WIDTH_MIN, WIDTH_MAX);
+    if (robust.kind != CT_ROBUST_MAX_MIXTURE) robust.ratio = 0;
+    else if (robust.ratio == 0) robust.ratio = ct_robust_default_ratio(robust.kind);
+    else if (!(robust.ratio > 1 && robust.ratio <= WIDTH_MAX))
+        return ct_fail(err, CT_E_NOISE,
+                       "noise model \"%s\": the wide component of its %s kernel is %g times as wide; it must be more "
+                       "than 1 and at most %g",
+                       name, ct_robust_name(robust.kind), robust.ratio, WIDTH_MAX);
     noise->model[index].robust = robust;
     return CT_OK;
 }

@@ -36,8 +36,14 @@ void ct__noise_put_function(ct_noise *noise, int32_t index, ct_function *functio
 int  ct__noise_functions(const ct_noise *noise); /* models that have one */
 /* After the numbers of a model, or the bounds of its function, changed. */
 void ct__noise_update_cuts(const ct_noise_model *model);
+/* B, dim x dim: the lower (upper 0) or upper cut of a row's function changes by -tr(B dSigma) where the covariance
+ * changes by dSigma. 0: that cut is a constant. */
+int ct__noise_cut_slope(const ct_noise_model *model, int row, int upper, double B[]);
 /* out <- F Sigma F', dim x dim, symmetric to the bit. */
 void ct__noise_congruence(const ct_noise_model *model, const double *F, double *out);
+
+/* robust.c: a kernel with its default numbers. */
+ct_robust ct__robust_default(ct_robust_kind kind);
 
 /* Cuts a name to the nearest one it is part of, "odom@1#7" to "odom@1" and that to "odom"; 0, and nothing cut, if it
  * is whole. */

@@ -118,11 +118,16 @@ static ct_status parse_numbers(const place *at, const json_t *group, ct__noise_n
 static ct_status parse_robust(const place *at, const json_t *value, ct_robust *out)
 {
     const json_t *kind = json_object_get(value, "kind"), *width = json_object_get(value, "width");
+    const json_t *ratio = json_object_get(value, "ratio");
     const int     k = json_is_string(kind) ? ct_robust_find(json_string_value(kind)) : -1;
-    if (k < 0) return expected(at, ".robust.kind", "none, huber, cauchy, geman_mcclure or tukey", kind);
+    if (k < 0) return expected(at, ".robust.kind", "none, huber, cauchy, geman_mcclure, tukey or max_mixture", kind);
     if (width && !json_is_number(width)) return expected(at, ".robust.width", "a positive number", width);
-    *out =
-        (ct_robust){(ct_robust_kind)k, width ? json_number_value(width) : ct_robust_default_width((ct_robust_kind)k)};
+    if (ratio && k != CT_ROBUST_MAX_MIXTURE)
+        return expected(at, ".robust.ratio", "nothing, as max_mixture alone has one", ratio);
+    if (ratio && !(json_number_value(ratio) > 1)) return expected(at, ".robust.ratio", "a number above 1", ratio);
+    *out = (ct_robust){.kind = (ct_robust_kind)k,
+                       .width = width ? json_number_value(width) : ct_robust_default_width((ct_robust_kind)k),
+                       .ratio = ratio ? json_number_value(ratio) : ct_robust_default_ratio((ct_robust_kind)k)};
     return CT_OK;
 }
 

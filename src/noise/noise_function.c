@@ -5,22 +5,55 @@
 
 #include <math.h>
 
-/* Smallest and largest eigenvalue, with a matrix function in its units; of other models the variance of each row. */
+#define EQUAL 1e-9 /* relative: eigenvalues that differ by rounding only */
+
+/* Smallest and largest eigenvalue, with a matrix function in its units, all of them, l, and eigenvectors in the columns
+ * of V: 1. Of other models the variance of each row: 0. */
+static int find_extremes(const ct_noise_model *m, double low[], double high[], double l[CT_NOISE_DIM_MAX],
+                         double V[CT__NOISE_NUMBERS_MAX])
+{
+    double        A[CT__NOISE_NUMBERS_MAX];
+    const double *unit = m->function->unit;
+    if (m->kind != CT_NOISE_FULL && !m->function->matrix) {
+        for (int i = 0; i < m->dim; i++) low[i] = high[i] = m->covariance[i];
+        return 0;
+    }
+    for (int i = 0; i < m->dim; i++)
+        for (int k = 0; k < m->dim; k++)
+            A[i * m->dim + k] = ct_noise_covariance(m, i, k) / (m->function->matrix ? unit[i] * unit[k] : 1);
+    ct__eigen_symmetric(m->dim, A, l, V); /* ascending */
+    for (int i = 0; i < m->dim; i++) low[i] = l[0], high[i] = l[m->dim - 1];
+    return 1;
+}
+
 void ct__noise_update_cuts(const ct_noise_model *m)
 {
-    double low[CT_NOISE_DIM_MAX], high[CT_NOISE_DIM_MAX];
+    double low[CT_NOISE_DIM_MAX], high[CT_NOISE_DIM_MAX], l[CT_NOISE_DIM_MAX], V[CT__NOISE_NUMBERS_MAX];
     if (!m->function) return;
-    if (m->kind == CT_NOISE_FULL || m->function->matrix) {
-        double A[CT__NOISE_NUMBERS_MAX], V[CT__NOISE_NUMBERS_MAX], l[CT_NOISE_DIM_MAX];
-        const double *unit = m->function->unit;
-        for (int i = 0; i < m->dim; i++)
-            for (int k = 0; k < m->dim; k++)
-                A[i * m->dim + k] = ct_noise_covariance(m, i, k) / (m->function->matrix ? unit[i] * unit[k] : 1);
-        ct__eigen_symmetric(m->dim, A, l, V); /* ascending */
-        for (int i = 0; i < m->dim; i++) low[i] = l[0], high[i] = l[m->dim - 1];
-    } else
-        for (int i = 0; i < m->dim; i++) low[i] = high[i] = m->covariance[i];
+    find_extremes(m, low, high, l, V);
     ct__function_set_cuts((ct_function *)m->function, m->dim, low, high); /* const to readers only */
+}
+
+/* With the cut log(bound / l), l = v'D^-1 Sigma D^-1 v of an eigenvector v, or the variance of a row:
+ * B = D^-1 v v'D^-1 / l. Of several equal eigenvalues, as of the D^2 that learning begins with, the mean: the extreme
+ * one then has a kink, and no direction is preferred. */
+int ct__noise_cut_slope(const ct_noise_model *m, int row, int upper, double B[])
+{
+    double    low[CT_NOISE_DIM_MAX], high[CT_NOISE_DIM_MAX], l[CT_NOISE_DIM_MAX], V[CT__NOISE_NUMBERS_MAX];
+    const int n = m->dim, eigen = find_extremes(m, low, high, l, V);
+    const int of = ct__function_cut_row(m->function, n, row, upper, upper ? high : low);
+    int       equal = 0;
+    if (of < 0) return 0;
+    const double extreme = upper ? high[of] : low[of];
+    memset(B, 0, (size_t)(n * n) * sizeof *B);
+    if (!eigen) B[of * n + of] = 1 / extreme;
+    for (int e = 0; eigen && e < n; e++) equal += fabs(l[e] - extreme) <= EQUAL * extreme;
+    for (int e = 0; eigen && e < n; e++)
+        for (int i = 0; fabs(l[e] - extreme) <= EQUAL * extreme && i < n * n; i++) {
+            const double unit2 = m->function->matrix ? m->function->unit[i / n] * m->function->unit[i % n] : 1;
+            B[i] += V[i / n * n + e] * V[i % n * n + e] / (unit2 * extreme * equal);
+        }
+    return 1;
 }
 
 ct_status ct_noise_set_function(ct_noise *noise, int32_t index, const ct_function *function, ct_err *err)

@@ -105,7 +105,8 @@ static int put_robust(json_t *group, ct_robust robust)
     json_t *kernel = json_object();
     if (json_object_set_new(group, "robust", kernel)) return -1; /* owns kernel in any case */
     return json_object_set_new(kernel, "kind", json_string(ct_robust_name(robust.kind))) ||
-           (robust.kind != CT_ROBUST_NONE && json_object_set_new(kernel, "width", json_real(robust.width)));
+           (robust.kind != CT_ROBUST_NONE && json_object_set_new(kernel, "width", json_real(robust.width))) ||
+           (robust.ratio > 0 && json_object_set_new(kernel, "ratio", json_real(robust.ratio)));
 }
 
 static ct_status check_text(const ct_noise_model *m, ct_err *err)

@@ -1,9 +1,12 @@
 /* robust.c: robust kernels, formulas in covtune/noise.h. They lose no precision near zero, have their limits at an
  * infinite norm, and propagate NaN. */
 #include "base/base.h"
+#include "base/file.h"
+#include "noise/noise.h"
 
 #include <covtune/noise.h>
 #include <math.h>
+#include <stdio.h>
 
 static double huber(double k, double d2, double *w)
 {
@@ -37,6 +40,21 @@ static double tukey(double k, double d2, double *w)
     return d2 / 6 * (3 - 3 * u + u * u); /* 1 - (1 - u)^3 = u (3 - 3u + u^2) */
 }
 
+#define DEFAULT_RATIO 10.0 /* of max_mixture */
+
+/* q: 0 is the default. */
+static double ratio_of(ct_robust robust) { return robust.ratio > 0 ? robust.ratio : DEFAULT_RATIO; }
+
+/* c of the wide component: both are equal at d = k. */
+static double offset(double k, double q) { return 0.5 * k * k * (1 - 1 / (q * q)); }
+
+static double max_mixture(double k, double q, double d2, double *w)
+{
+    if (!(d2 > k * k)) return 0.5 * d2;
+    *w = 1 / (q * q);
+    return 0.5 * d2 * *w + offset(k, q);
+}
+
 double ct_robust_error(ct_robust robust, double d2, double *w)
 {
     double weight = 1, error = 0.5 * d2;
@@ -45,6 +63,7 @@ double ct_robust_error(ct_robust robust, double d2, double *w)
     case CT_ROBUST_CAUCHY: error = cauchy(robust.width, d2, &weight); break;
     case CT_ROBUST_GEMAN_MCCLURE: error = geman_mcclure(robust.width, d2, &weight); break;
     case CT_ROBUST_TUKEY: error = tukey(robust.width, d2, &weight); break;
+    case CT_ROBUST_MAX_MIXTURE: error = max_mixture(robust.width, ratio_of(robust), d2, &weight); break;
     case CT_ROBUST_NONE:
     case CT_ROBUST_COUNT: break;
     }
@@ -62,6 +81,7 @@ double ct_robust_slope(ct_robust robust, double d2)
     case CT_ROBUST_CAUCHY: return -share * share / k2;
     case CT_ROBUST_GEMAN_MCCLURE: return -2 * share * share * share / k2;
     case CT_ROBUST_TUKEY: return d2 >= k2 ? 0 : -2 * (1 - d2 / k2) / k2;
+    case CT_ROBUST_MAX_MIXTURE: return isnan(d2) ? d2 : 0; /* both components are quadratic */
     case CT_ROBUST_NONE:
     case CT_ROBUST_COUNT: break;
     }
@@ -94,6 +114,15 @@ static double huber_integral(double k, int n)
     return inside + exp(-0.5 * x) * pow(k, -n) * tgamma(n) * sum;
 }
 
+/* With P the regularised lower gamma function: P(n/2, k^2/2) + q^n e^-c (1 - P(n/2, k^2 / 2q^2)). */
+static double max_mixture_log_normaliser(double k, double q, int n)
+{
+    const double a = 0.5 * n, x = 0.5 * k * k, y = x / (q * q);
+    const double narrow = x > 700 ? 1 : lower_gamma(a, x) / tgamma(a);
+    const double wide = y > 700 ? 1 : lower_gamma(a, y) / tgamma(a);
+    return log(narrow + exp(n * log(q) - offset(k, q)) * fmax(0, 1 - wide));
+}
+
 double ct_robust_log_normaliser(ct_robust robust, int n)
 {
     const double k = robust.width, k2 = k * k;
@@ -103,6 +132,7 @@ double ct_robust_log_normaliser(ct_robust robust, int n)
     case CT_ROBUST_CAUCHY: /* int d^(n-1) (1 + d^2/k^2)^(-k^2/2) = k^n / 2 B(n/2, (k^2 - n)/2) */
         if (!(k2 > n)) return INFINITY;
         return n * log(k) - 0.5 * n * log(2) + lgamma(0.5 * (k2 - n)) - lgamma(0.5 * k2);
+    case CT_ROBUST_MAX_MIXTURE: return max_mixture_log_normaliser(k, ratio_of(robust), n);
     case CT_ROBUST_GEMAN_MCCLURE:
     case CT_ROBUST_TUKEY:
     case CT_ROBUST_COUNT: break;
@@ -127,3 +157,33 @@ const char *ct_robust_name(ct_robust_kind kind) { return kind < CT_ROBUST_COUNT 
 int ct_robust_find(const char *name) { return ct__find_name(name, NAME, CT_ROBUST_COUNT); }
 
 double ct_robust_default_width(ct_robust_kind kind) { return kind < CT_ROBUST_COUNT ? WIDTH[kind] : 0; }
+
+double ct_robust_default_ratio(ct_robust_kind kind) { return kind == CT_ROBUST_MAX_MIXTURE ? DEFAULT_RATIO : 0; }
+
+ct_robust ct__robust_default(ct_robust_kind kind)
+{
+    return (ct_robust){kind, ct_robust_default_width(kind), ct_robust_default_ratio(kind)};
+}
+
+double ct_robust_share(ct_robust robust, int rows)
+{
+    if (robust.kind != CT_ROBUST_MAX_MIXTURE) return 0;
+    const double q = ratio_of(robust);
+    return 1 / (1 + exp(offset(robust.width, q) - rows * log(q)));
+}
+
+ct_robust ct_robust_of_share(double share, double ratio, int rows)
+{
+    const double c = log((1 - share) / share) + rows * log(ratio); /* negative: NaN */
+    return (ct_robust){CT_ROBUST_MAX_MIXTURE, sqrt(2 * c / (1 - 1 / (ratio * ratio))), ratio};
+}
+
+const char *ct_robust_text(ct_robust robust, char buf[CT_ROBUST_TEXT_MAX])
+{
+    char      width[32], ratio[32];
+    const int numbers = (robust.kind != CT_ROBUST_NONE) + (robust.kind == CT_ROBUST_MAX_MIXTURE);
+    snprintf(buf, CT_ROBUST_TEXT_MAX, "%s%s%s%s%s", ct_robust_name(robust.kind), numbers > 0 ? ":" : "",
+             numbers > 0 ? ct__format_double(robust.width, width) : "", numbers > 1 ? ":" : "",
+             numbers > 1 ? ct__format_double(ratio_of(robust), ratio) : "");
+    return buf;
+}

@@ -41,6 +41,7 @@ static void correct_noise(const ct_recipe *recipe, const char *sensor, ct_robust
         if (k->kind != CT_CORRECT_KERNEL) continue;
         robust->kind = (ct_robust_kind)k->value[0];
         robust->width = k->count > 1 && k->value[1] > 0 ? k->value[1] : ct_robust_default_width(robust->kind);
+        robust->ratio = k->count > 2 ? k->value[2] : 0;
     }
 }
 

@@ -78,9 +78,10 @@ static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
     case CT_CORRECT_FULL: v.count = 1, v.value[0] = ct__node_bool(n); break;
     case CT_CORRECT_KERNEL:
         ct__node_kernel(n, &kernel, why);
-        v.count = 2;
+        v.count = kernel.ratio > 0 ? 3 : 2;
         v.value[0] = kernel.kind;
         v.value[1] = kernel.width;
+        v.value[2] = kernel.ratio;
         break;
     default: ct__node_numbers(n, &v);
     }

@@ -152,17 +152,18 @@ static void put_numbers(ct__text *out, const ct_correction *c)
 
 static void put_value(ct__text *out, const ct_correction *c, int quoted)
 {
-    char word[64], number[32];
+    char word[CT_ROBUST_TEXT_MAX];
     switch (c->kind) {
     case CT_CORRECT_QUATERNION: put_text(out, c->value[0] != 0 ? "scalar_first" : "scalar_last", quoted); return;
     case CT_CORRECT_CAMERA:
     case CT_CORRECT_FULL: ct__text_put(out, c->value[0] != 0 ? "true" : "false"); return;
     case CT_CORRECT_KERNEL: {
         const ct_robust_kind kind = (ct_robust_kind)(int)c->value[0];
+        const double ratio = c->count > 2 ? c->value[2] : ct_robust_default_ratio(kind);
         if (kind == CT_ROBUST_NONE || c->count < 2)
             snprintf(word, sizeof word, "%s", ct_robust_name(kind));
         else
-            snprintf(word, sizeof word, "%s:%s", ct_robust_name(kind), ct__format_double(c->value[1], number));
+            ct_robust_text((ct_robust){kind, c->value[1], ratio}, word);
         if (quoted)
             put_text(out, word, 1);
         else

@@ -94,13 +94,17 @@ int ct__node_kernel(const ct__node *n, ct_robust *out, char why[160])
         append(why, 160, ", with a width if wanted, huber:1.5");
         return 0;
     }
-    *out = (ct_robust){(ct_robust_kind)kind, ct_robust_default_width((ct_robust_kind)kind)};
+    *out = (ct_robust){(ct_robust_kind)kind, ct_robust_default_width((ct_robust_kind)kind),
+                       ct_robust_default_ratio((ct_robust_kind)kind)};
     if (!colon) return 1;
     if (kind == CT_ROBUST_NONE) return snprintf(why, 160, "none takes no width"), 0;
-    if (number_text(colon + 1, &out->width) && out->width >= WIDTH_LEAST && out->width <= WIDTH_MOST) return 1;
-    snprintf(why, 160, "%s takes a width of %g to %g sigmas", ct_robust_name((ct_robust_kind)kind), WIDTH_LEAST,
-             WIDTH_MOST);
-    return 0;
+    char        width[32];
+    const char *second = kind == CT_ROBUST_MAX_MIXTURE ? strchr(colon + 1, ':') : NULL;
+    snprintf(width, sizeof width, "%.*s", second ? (int)CT_MIN(second - colon - 1, 31) : 31, colon + 1);
+    if (second && !(number_text(second + 1, &out->ratio) && out->ratio > 1 && out->ratio <= WIDTH_MOST))
+        return snprintf(why, 160, "%s takes a ratio above 1, at most %g", name, WIDTH_MOST), 0;
+    if (number_text(width, &out->width) && out->width >= WIDTH_LEAST && out->width <= WIDTH_MOST) return 1;
+    return snprintf(why, 160, "%s takes a width of %g to %g sigmas", name, WIDTH_LEAST, WIDTH_MOST), 0;
 }
 
 /* ---- checks ---- */

@@ -62,7 +62,7 @@ static void put_kernel(ct__text *out)
     ct__text_put(out, "{\"type\": \"string\", \"pattern\": \"^(");
     for (int i = 0; i < CT_ROBUST_COUNT; i++)
         ct__text_printf(out, "%s%s", i ? "|" : "", ct_robust_name((ct_robust_kind)i));
-    ct__text_put(out, ")(:[0-9.eE+-]+)?$\"}");
+    ct__text_put(out, ")(:[0-9.eE+-]+){0,2}$\"}");
 }
 
 static void put_items(ct__text *out, const ct__schema *schema, const ct__key *k)

@@ -145,8 +145,8 @@ static void add_trajectory(digest *d, const ct_trajectory_options *o)
 static void add_track(digest *d, const ct_track_options *o)
 {
     const double number[] = {o->type, o->delta, o->delta_unit, o->translation, o->rotation, o->robust.kind,
-                             o->robust.width, o->lost, o->nees, o->align, o->gap_s, o->offset_s, o->skip_s,
-                             o->whole};
+                             o->robust.width, o->robust.ratio, o->lost, o->nees, o->align, o->gap_s, o->offset_s,
+                             o->skip_s, o->whole};
     add(d, number, sizeof number);
 }
 

@@ -311,10 +311,10 @@ ct_status cli_read_dataset(const cli_io *io, const char *path, ct_dataset_part p
 cli_exit  cli_check_truth_sigma(const cli_io *io, const char *text);
 ct_status cli_set_truth_sigma(const char *text, ct_dataset *dataset, ct_err *err);
 /* The option --robust: ct_robust_list_check, as misuse. NULL: not given. */
-#define CLI_ROBUST_VALUE "[NAME=]KERNEL[:WIDTH],.."
+#define CLI_ROBUST_VALUE "[NAME=]KERNEL[:WIDTH[:RATIO]],.."
 #define CLI_ROBUST_HELP                                                                                                \
-    "robust kernels in place of the files': huber, cauchy, geman_mcclure, tukey or none, of these models or groups, "  \
-    "or of all; width in sigmas: loop=cauchy:2 or all=huber,odom=none"
+    "robust kernels in place of the files': huber, cauchy, geman_mcclure, tukey, max_mixture or none, of these "       \
+    "models or groups, or of all; width in sigmas: loop=cauchy:2 or all=huber,odom=none"
 cli_exit  cli_check_robust(const cli_io *io, const char *list);
 /* Has the dataset no split (one file, or a folder of files)? Then every sequence is in both parts. */
 int       cli_is_unsplit(const char *path);

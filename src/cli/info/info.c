@@ -73,6 +73,7 @@ static json_t *model_json(const summary *s, int32_t index)
     cli_put(o, "full", cli_check_alloc(json_boolean(m->kind == CT_NOISE_FULL)));
     cli_put(o, "robust", cli_text(ct_robust_name(m->robust.kind)));
     if (m->robust.kind != CT_ROBUST_NONE) cli_put(o, "width", cli_number(m->robust.width));
+    if (m->robust.ratio > 0) cli_put(o, "ratio", cli_number(m->robust.ratio));
     return o;
 }
 

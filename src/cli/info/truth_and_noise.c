@@ -50,7 +50,8 @@ const char *info_sigmas(const ct_noise_model *m, char buf[INFO_SIGMAS])
     }
     if (m->kind == CT_NOISE_FULL) n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), ", correlated");
     if (m->robust.kind != CT_ROBUST_NONE)
-        snprintf(buf + n, (size_t)(INFO_SIGMAS - n), ", %s %g", ct_robust_name(m->robust.kind), m->robust.width);
+        n += snprintf(buf + n, (size_t)(INFO_SIGMAS - n), ", %s %g", ct_robust_name(m->robust.kind), m->robust.width);
+    if (m->robust.ratio > 0) snprintf(buf + n, (size_t)(INFO_SIGMAS - n), " %g", m->robust.ratio);
     return buf;
 }
 

@@ -85,7 +85,10 @@ static ct_status apply_one(const learn_job *job, const char *word, ct_noise *noi
         double                lower[CT_NOISE_DIM_MAX], upper[CT_NOISE_DIM_MAX];
         if (!is_part_of(m->name, word, n)) continue;
         if (!ct_theta_learns(job->theta, g))
-            return ct_fail(err, CT_E_ARGUMENT, "--model %s: noise model %s is not learned", word, m->name);
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "--model %s: noise model %s is not learned: it is frozen by --freeze or dataset.yaml, or no "
+                           "factor of the training set uses it",
+                           word, m->name);
         const int matrix = strstr(sign, "/matrix") != NULL;
         const int one = is_one(job->theta, g, m->dim) && !strstr(sign, "/shared") && !matrix;
         char     *form = cli_alloc((int64_t)strlen(sign) + 8, 1);
@@ -98,7 +101,9 @@ static ct_status apply_one(const learn_job *job, const char *word, ct_noise *noi
         if (status != CT_OK) return status;
         found = 1;
     }
-    return found ? CT_OK : ct_fail(err, CT_E_ARGUMENT, "--model %s: there is no noise model %.*s", word, (int)n, word);
+    if (found) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT, "--model %s: there is no noise model %.*s; `covtune info` of the dataset lists "
+                   "them", word, (int)n, word);
 }
 
 static ct_status apply_forms(const learn_job *job, const char *text, ct_noise *noise, ct_err *err)

@@ -108,7 +108,8 @@ static const cli_option OPTIONS[] = {
                  ":as=offset|rate|scale (rate for odometry, else offset), :per=target (one for each landmark). "
                  "Strength, time constant and period are learned; noise.json has them"),
     CLI_ROW_FLAG("learn-kernels", AT(learn_kernels),
-                 "learn the widths of kernels first, by likelihood; noise.json has them"),
+                 "learn the widths of kernels first (of max_mixture share and ratio), by likelihood; noise.json has "
+                 "them"),
     CLI_ROW_FLAG("repair", AT(repair), CLI_REPAIR_HELP),
     CLI_ROW_CHOICE("from", "closed-form|table", find_from, AT(from),
                    "where the search starts: at the second moments of the residuals at the truth (closed-form), or at "

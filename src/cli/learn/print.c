@@ -49,6 +49,8 @@ static json_t *model_json(const learn_job *job, int32_t g)
         json_t *robust = cli_object();
         cli_put(robust, "kind", cli_text(ct_robust_name(m->robust.kind)));
         cli_put(robust, "width", cli_number(m->robust.width));
+        if (m->robust.ratio > 0) cli_put(robust, "ratio", cli_number(m->robust.ratio));
+        if (m->robust.ratio > 0) cli_put(robust, "share", cli_number(ct_robust_share(m->robust, m->dim)));
         cli_put(o, "robust", robust);
     }
     if (m->bias && m->bias->tau > 0)
@@ -324,7 +326,11 @@ static void print_kernels(const learn_job *job)
     for (int32_t g = 0; g < ct_theta_models(job->theta); g++) {
         const ct_noise_model *m = ct_noise_get(job->dataset->noise, g);
         if (!ct_theta_learns(job->theta, g) || m->robust.kind == CT_ROBUST_NONE) continue;
-        cli_row(label, "%s: %s, width %.4g sigmas", m->name, ct_robust_name(m->robust.kind), m->robust.width);
+        if (m->robust.kind == CT_ROBUST_MAX_MIXTURE)
+            cli_row(label, "%s: %s, from %.4g sigmas on %.4g times as wide, share %.3g", m->name,
+                    ct_robust_name(m->robust.kind), m->robust.width, m->robust.ratio,
+                    ct_robust_share(m->robust, m->dim));
+        else cli_row(label, "%s: %s, width %.4g sigmas", m->name, ct_robust_name(m->robust.kind), m->robust.width);
         label = "";
     }
 }

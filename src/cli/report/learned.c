@@ -320,6 +320,13 @@ static void put_kernels(report_job *job)
     for (int32_t i = 0; i < job->rows; i++) {
         const ct_noise_model *m = ct_noise_get(job->file[AFTER], job->row[i].model);
         if (m->robust.kind == CT_ROBUST_NONE || (i && job->row[i - 1].model == job->row[i].model)) continue;
+        if (m->robust.kind == CT_ROBUST_MAX_MIXTURE) {
+            ct_page_text(job->page,
+                         "%s has two-component noise (max_mixture): residuals beyond %.4g \u03c3 are of a component "
+                         "%.4g times as wide, which has %.3g %% of the measurements. Its \u03c3 describes the others.",
+                         m->name, m->robust.width, m->robust.ratio, 100 * ct_robust_share(m->robust, m->dim));
+            continue;
+        }
         ct_page_text(job->page,
                      "%s has a robust kernel, %s of width %.4g. Residuals beyond that many \u03c3 count less. Its "
                      "\u03c3 describes the other residuals.",
