@@ -45,44 +45,50 @@ static ct_status find_depths(ct_sparse *sp, int32_t **out, ct_err *err)
     return CT_OK;
 }
 
-/* Updates of fronts first .. last with this in_part live on two stacks, by parity of depth: a front's own never shares
- * a stack with its children's, so it can be formed while they are read, and both are popped in order. The places are
- * fixed here once, from `base` on; the second stack lies behind the first. Returns the end of both. */
-static int64_t place_stacks(ct_sparse *sp, const int32_t *depth, int32_t first, int32_t last, int in_part, int64_t base)
+/* Updates of fronts first .. last of this kind live on two stacks, by parity of depth: a front's own never shares a stack
+ * with its children's, so it can be formed while they are read, and both are popped in order. The places are fixed here
+ * once, from `base` on; the second stack lies behind the first. Returns the end of both. */
+static int64_t place_stacks(ct_sparse *sp, const int32_t *depth, int32_t first, int32_t last, ct__stack kind,
+                            int64_t base)
 {
     int64_t top[2] = {0, 0}, peak[2] = {0, 0};
     for (int32_t f = first; f <= last; f++) {
         ct__front *front = &sp->front[f];
         const int  side = depth[f] & 1;
         for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) /* popped once f is formed */
-            if (sp->front[c].in_part == in_part && !sp->front[c].part_root)
+            if (sp->front[c].stack == kind)
                 top[!side] -= (int64_t)sp->front[c].s * (sp->front[c].s + 1);
-        if (front->in_part != in_part || front->part_root) continue;
+        if (front->stack != kind) continue;
         front->update = base + top[side];
         top[side] += (int64_t)front->s * (front->s + 1);
         peak[side] = CT_MAX(peak[side], top[side]);
     }
     for (int32_t f = first; f <= last; f++)
-        if (depth[f] & 1 && sp->front[f].in_part == in_part && !sp->front[f].part_root)
-            sp->front[f].update += peak[0];
+        if (depth[f] & 1 && sp->front[f].stack == kind) sp->front[f].update += peak[0];
     return base + peak[0] + peak[1];
 }
 
-/* Updates inside of parts are in the stack of the thread, which the next part uses again. Those of the roots of parts
- * wait for the fronts above, all at once; behind them are the stacks of those. */
+/* Updates inside of parts are in the stack of the thread, which the next part uses again. Those of the roots of parts and
+ * branches wait for the fronts above, all at once. Behind them are the stacks of branches, which may be worked on at the
+ * same time, and those of the fronts above all branches. */
 static ct_status place_updates(ct_sparse *sp, ct_err *err)
 {
     int32_t *depth;
     CT_TRY(find_depths(sp, &depth, err));
     for (int32_t k = 0; k < sp->parts; k++)
         sp->worker_stack =
-            CT_MAX(sp->worker_stack, place_stacks(sp, depth, sp->part[k].first, sp->part[k].last, 1, 0));
+            CT_MAX(sp->worker_stack, place_stacks(sp, depth, sp->part[k].first, sp->part[k].last, CT__STACK_PART, 0));
     for (int32_t f = 0; f < sp->fronts; f++) {
-        if (!sp->front[f].part_root) continue;
+        if (sp->front[f].stack != CT__STACK_NONE) continue;
         sp->front[f].update = sp->stack_size;
         sp->stack_size += (int64_t)sp->front[f].s * (sp->front[f].s + 1);
     }
-    sp->stack_size = place_stacks(sp, depth, 0, sp->fronts - 1, 0, sp->stack_size);
+    for (int32_t b = 0; b < sp->branches; b++) {
+        const ct__branch *branch = &sp->branch[b];
+        sp->stack_size = place_stacks(sp, depth, sp->top[branch->first].front, sp->top[branch->last].front,
+                                      CT__STACK_BRANCH, sp->stack_size);
+    }
+    sp->stack_size = place_stacks(sp, depth, 0, sp->fronts - 1, CT__STACK_SHARED, sp->stack_size);
     free(depth);
     return CT_OK;
 }
@@ -140,6 +146,22 @@ static int by_row_and_column(const void *a, const void *b)
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->col > y->col) - (x->col < y->col);
 }
 
+/* Most fronts have a few blocks, for which calls of qsort take longer than the sorting. */
+#define FEW 24
+static void sort_blocks(ct__hessian_block *block, int64_t count)
+{
+    if (count > FEW) {
+        qsort(block, (size_t)count, sizeof *block, by_row_and_column);
+        return;
+    }
+    for (int64_t k = 1; k < count; k++) {
+        const ct__hessian_block moved = block[k];
+        int64_t                 to = k;
+        for (; to > 0 && by_row_and_column(&block[to - 1], &moved) > 0; to--) block[to] = block[to - 1];
+        block[to] = moved;
+    }
+}
+
 /* Lists per front every pair of members of its edges, and every pivot with itself; with duplicates. */
 static ct_status list_blocks(ct_sparse *sp, ct_err *err)
 {
@@ -195,7 +217,7 @@ static ct_status place_h(ct_sparse *sp, ct_err *err)
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front    *front = &sp->front[f];
         const int64_t from = front->block, end = sp->front[f + 1].block;
-        qsort(sp->block + from, (size_t)(end - from), sizeof *sp->block, by_row_and_column);
+        sort_blocks(sp->block + from, end - from);
         front->block = kept;
         for (int64_t k = from; k < end; k++) {
             if (kept > front->block && !by_row_and_column(&sp->block[kept - 1], &sp->block[k])) continue;
@@ -390,7 +412,7 @@ void ct_sparse_free(ct_sparse *sp)
                            sp->front,  sp->separator,  sp->interval,     sp->gather,   sp->block,  sp->edge_start,
                            sp->member, sp->slot_start, sp->slot,    sp->h,        sp->g,      sp->panel,
                            sp->stack,  sp->diagonal,   sp->inverse, sp->work,     sp->weak,   sp->many,
-                           sp->part,   sp->top,        sp->worker};
+                           sp->part,   sp->top,        sp->branch,    sp->worker};
     for (int32_t k = 0; k < sp->workers; k++) {
         free(sp->worker[k].stack);
         free(sp->worker[k].local);
