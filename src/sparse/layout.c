@@ -162,15 +162,16 @@ static void sort_blocks(ct__hessian_block *block, int64_t count)
     }
 }
 
-/* Lists per front every pair of members of its edges, and every pivot with itself; with duplicates. */
-static ct_status list_blocks(ct_sparse *sp, ct_err *err)
+/* Lists per front every pair of members of its edges, and every pivot with itself; with duplicates. `at` of a pair is
+ * 2 * its slot + 1 if the earlier member is eliminated later; of a pivot -1. */
+static ct_status list_blocks(ct_sparse *sp, const int32_t *edge_front, ct_err *err)
 {
     const int64_t total = sp->slot_start[sp->edges] + sp->blocks;
     sp->block = ct__zalloc(total, sizeof *sp->block);
     if (!sp->block) return ct__no_memory(err, "blocks of H", total);
     for (int32_t f = 0; f < sp->fronts; f++) sp->front[f + 1].block = sp->front[f].pivots;
     for (int64_t e = 0; e < sp->edges; e++) {
-        const int32_t f = front_of_edge(sp, e);
+        const int32_t f = edge_front[e];
         if (f >= 0) sp->front[f + 1].block += sp->slot_start[e + 1] - sp->slot_start[e];
     }
     for (int32_t f = 0; f < sp->fronts; f++) sp->front[f + 1].block += sp->front[f].block;
@@ -179,14 +180,15 @@ static ct_status list_blocks(ct_sparse *sp, ct_err *err)
     for (int32_t f = 0; f < sp->fronts; f++) {
         next[f] = sp->front[f].block;
         for (int32_t j = sp->front[f].first; j < sp->front[f].first + sp->front[f].pivots; j++)
-            sp->block[next[f]++] = (ct__hessian_block){.row = j, .col = j};
+            sp->block[next[f]++] = (ct__hessian_block){.at = -1, .row = j, .col = j};
     }
-    for (int64_t e = 0; e < sp->edges; e++) {
-        const int32_t f = front_of_edge(sp, e);
+    for (int64_t e = 0, slot = 0; e < sp->edges; e++) {
+        const int32_t f = edge_front[e];
         for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
             for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
                 const int32_t i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
-                sp->block[next[f]++] = (ct__hessian_block){.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
+                sp->block[next[f]++] = (ct__hessian_block){
+                    .at = 2 * slot++ + (i > j), .row = CT_MIN(i, j), .col = CT_MAX(i, j)};
             }
     }
     free(next);
@@ -209,10 +211,12 @@ static void place_block(ct_sparse *sp, ct__front *front, ct__hessian_block *bloc
     if (block->in_update) front->update_fed = 1;
 }
 
-/* Sorts each front's blocks, keeps one of each, gives it its place. */
-static ct_status place_h(ct_sparse *sp, ct_err *err)
+/* Sorts each front's blocks, keeps one of each, gives it its place, and the slots of its pairs of members that place. */
+static ct_status place_h(ct_sparse *sp, const int32_t *edge_front, ct_err *err)
 {
-    CT_TRY(list_blocks(sp, err));
+    CT_TRY(list_blocks(sp, edge_front, err));
+    sp->slot = ct__zalloc(sp->slot_start[sp->edges], sizeof *sp->slot);
+    if (!sp->slot) return ct__no_memory(err, "pairs of blocks", sp->slot_start[sp->edges]);
     int64_t kept = 0;
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front    *front = &sp->front[f];
@@ -220,35 +224,17 @@ static ct_status place_h(ct_sparse *sp, ct_err *err)
         sort_blocks(sp->block + from, end - from);
         front->block = kept;
         for (int64_t k = from; k < end; k++) {
-            if (kept > front->block && !by_row_and_column(&sp->block[kept - 1], &sp->block[k])) continue;
-            sp->block[kept] = sp->block[k];
-            place_block(sp, front, &sp->block[kept++]);
+            const int64_t pair = sp->block[k].at;
+            if (kept == front->block || by_row_and_column(&sp->block[kept - 1], &sp->block[k])) {
+                sp->block[kept] = sp->block[k];
+                place_block(sp, front, &sp->block[kept++]);
+            }
+            if (pair >= 0) sp->slot[pair / 2] = 2 * sp->block[kept - 1].at + pair % 2;
         }
     }
     sp->front[sp->fronts].block = sp->block_count = kept;
     ct__hessian_block *fewer = realloc(sp->block, (size_t)CT_MAX(kept, 1) * sizeof *sp->block);
     if (fewer) sp->block = fewer;
-    return CT_OK;
-}
-
-/* For every pair of an edge's members the block of H that it adds to. */
-static ct_status place_slots(ct_sparse *sp, ct_err *err)
-{
-    sp->slot = ct__zalloc(sp->slot_start[sp->edges], sizeof *sp->slot);
-    if (!sp->slot) return ct__no_memory(err, "pairs of blocks", sp->slot_start[sp->edges]);
-    for (int64_t e = 0, k = 0; e < sp->edges; e++) {
-        const int32_t f = front_of_edge(sp, e);
-        for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
-            for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
-                const int32_t    i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
-                const ct__hessian_block  wanted = {.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
-                const ct__hessian_block *found =
-                    bsearch(&wanted, sp->block + sp->front[f].block,
-                            (size_t)(sp->front[f + 1].block - sp->front[f].block), sizeof wanted, by_row_and_column);
-                assert(found);
-                sp->slot[k++] = 2 * found->at + (i > j);
-            }
-    }
     return CT_OK;
 }
 
@@ -266,12 +252,12 @@ static ct_status count_slots(ct_sparse *sp, ct_err *err)
 /* Rows minus unknowns, summed over each front's subtree; an edge belongs to the front that eliminates its
  * first member. Sums are cut off at 0 from below: a subtree short of rows is rank-deficient in itself and lends
  * nothing to the others. */
-static ct_status find_zero_updates(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
+static ct_status find_zero_updates(ct_sparse *sp, const int32_t *edge_front, const int32_t *edge_rows, ct_err *err)
 {
     int64_t *surplus = ct__zalloc(sp->fronts, sizeof *surplus);
     if (!surplus) return ct__no_memory(err, "fronts", sp->fronts);
     for (int64_t e = 0; e < sp->edges; e++) {
-        const int32_t f = front_of_edge(sp, e);
+        const int32_t f = edge_front[e];
         if (f >= 0) surplus[f] += edge_rows[e];
     }
     for (int32_t f = 0; f < sp->fronts; f++) {
@@ -285,6 +271,18 @@ static ct_status find_zero_updates(ct_sparse *sp, const int32_t *edge_rows, ct_e
     return CT_OK;
 }
 
+/* Places of the blocks of H, and what edges leave for separators. */
+static ct_status place_edges(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
+{
+    int32_t  *edge_front = ct__zalloc(sp->edges, sizeof *edge_front);
+    ct_status status = edge_front ? count_slots(sp, err) : ct__no_memory(err, "edges", sp->edges);
+    for (int64_t e = 0; status == CT_OK && e < sp->edges; e++) edge_front[e] = front_of_edge(sp, e);
+    if (status == CT_OK) status = place_h(sp, edge_front, err);
+    if (status == CT_OK && edge_rows) status = find_zero_updates(sp, edge_front, edge_rows, err);
+    free(edge_front);
+    return status;
+}
+
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
 {
     for (int32_t k = 0; k < sp->blocks; k++) sp->scalar[k + 1] = sp->scalar[k] + sp->dim[sp->order[k]];
@@ -292,10 +290,7 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     CT_TRY(ct__partition(sp, err));
     CT_TRY(place_updates(sp, err));
     CT_TRY(place_intervals(sp, err));
-    CT_TRY(count_slots(sp, err));
-    CT_TRY(place_h(sp, err));
-    CT_TRY(place_slots(sp, err));
-    if (edge_rows) CT_TRY(find_zero_updates(sp, edge_rows, err));
+    CT_TRY(place_edges(sp, edge_rows, err));
     for (int32_t f = 0; f < sp->fronts; f++)
         sp->front[f].planar_chain = (uint8_t)ct__is_planar_chain(sp, &sp->front[f]);
     sp->h = ct__zalloc(sp->h_size, sizeof *sp->h);
