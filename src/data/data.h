@@ -32,6 +32,7 @@
 #define CT__LINE_MAX  65536 /* bytes; the longest valid line (a 6 x 6 matrix) has about 1000 */
 #define CT__WORDS_MAX 128   /* words; the longest valid line has about 40                     */
 
+#define CT__NOT_READ 2
 typedef struct ct__lines_ahead ct__lines_ahead; /* lines that a second thread has read: lines_ahead.c */
 
 /* A reader at the start of a file has all fields zero except file, path, err and wants_ahead. */
@@ -50,7 +51,7 @@ typedef struct {
     int         ahead_begun;
     ct__lines_ahead *ahead;          /* or NULL                                    */
     const double    *number;         /* with `ahead`, per word: its number, if it is one */
-    const uint8_t   *is_number;
+    const uint8_t   *is_number;      /* or CT__NOT_READ: only its text is known    */
 } ct__lines;
 
 /* Go to the next line that has words, and split it at blanks. '#' at the start of a word starts a comment. *more is

@@ -1,5 +1,6 @@
 /* lines_ahead.c: a second thread splits the lines of a large text file and reads their numbers, while the first builds
- * the sequence from the lines before. That is about half of the work each.
+ * the sequence from the lines before. If the first waits for lines, numbers of the next block are left to it, so that
+ * both have half of the work.
  *
  * Lines come in blocks, which go around: the thread fills free ones, ct__lines_ahead_next hands out their lines and gives
  * them back. An error of the thread (a line that is too long) is told when the lines before it are used up, so messages
@@ -21,7 +22,7 @@ typedef struct {
     char     *text;
     char    **word;
     double   *number;    /* per word */
-    uint8_t  *is_number;
+    uint8_t  *is_number; /* 0, 1 or CT__NOT_READ */
     int64_t  *number_of; /* per line: its number in the file */
     int32_t  *words_of;
     int64_t   end;       /* number of the last line that was read for it, with words or without */
@@ -43,8 +44,8 @@ struct ct__lines_ahead {
 
 /* ---- The thread ------------------------------------------------------------------------------ */
 
-/* Appends the line that in->word has. 0: there is no room. */
-static int append(block *b, const ct__lines *in)
+/* Appends the line that in->word has, with its numbers if `numbers`. 0: there is no room. */
+static int append(block *b, const ct__lines *in, int numbers)
 {
     const char   *first = in->word[0], *last = in->word[in->words - 1];
     const int64_t bytes = last - first + (int64_t)strlen(last) + 1;
@@ -54,7 +55,7 @@ static int append(block *b, const ct__lines *in)
     for (int i = 0; i < in->words; i++) {
         const int64_t w = b->words + i;
         b->word[w] = to + (in->word[i] - first);
-        b->is_number[w] = (uint8_t)ct__is_number(b->word[w], &b->number[w]);
+        b->is_number[w] = numbers ? (uint8_t)ct__is_number(b->word[w], &b->number[w]) : CT__NOT_READ;
     }
     b->number_of[b->lines] = in->line;
     b->words_of[b->lines++] = in->words;
@@ -64,7 +65,7 @@ static int append(block *b, const ct__lines *in)
 }
 
 /* *kept: the line that in->word has is not in a block yet. */
-static void fill(block *b, ct__lines *in, int *kept)
+static void fill(block *b, ct__lines *in, int numbers, int *kept)
 {
     b->lines = b->words = b->bytes = 0;
     b->status = CT_OK;
@@ -72,7 +73,7 @@ static void fill(block *b, ct__lines *in, int *kept)
         int more = 1;
         if (!*kept) b->status = ct__lines_next(in, &more);
         b->last = b->status != CT_OK || !more;
-        *kept = !b->last && !append(b, in);
+        *kept = !b->last && !append(b, in, numbers);
         if (*kept) break;
     }
     b->end = in->line;
@@ -89,11 +90,11 @@ static void *read_on(void *argument)
     while (!last) {
         pthread_mutex_lock(&a->lock);
         while (a->filled - a->taken == BLOCKS && !a->stop) pthread_cond_wait(&a->change, &a->lock);
-        const int stop = a->stop;
+        const int stop = a->stop, numbers = a->filled - a->taken > 1; /* one ready beside the one at hand */
         pthread_mutex_unlock(&a->lock);
         if (stop) break;
         block *b = &a->block[a->filled % BLOCKS];
-        if (before) fill(b, &a->in, &kept);
+        if (before) fill(b, &a->in, numbers, &kept);
         else b->status = CT_E_MEMORY, b->err = err, b->last = 1;
         last = b->last;
         pthread_mutex_lock(&a->lock);

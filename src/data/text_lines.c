@@ -171,9 +171,9 @@ ct_status ct__word_number(const ct__lines *in, int w, const char *what, double *
 {
     char quote[CT__QUOTE_MAX];
     if (w >= in->words) return ct__lines_bad(in, "%s needs a number for %s, the line ends", in->word[0], what);
-    int is_number = in->ahead && in->is_number[w];
-    if (is_number) *value = in->number[w];
-    else if (!in->ahead) is_number = ct__is_number(in->word[w], value);
+    int is_number = in->ahead ? in->is_number[w] : CT__NOT_READ;
+    if (is_number == 1) *value = in->number[w];
+    else if (is_number == CT__NOT_READ) is_number = ct__is_number(in->word[w], value);
     if (!is_number)
         return ct__lines_bad(in, "expected a finite number for %s, found %s", what, ct__quote(in->word[w], quote));
     return CT_OK;
