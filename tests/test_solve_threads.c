@@ -208,12 +208,84 @@ static void check_same(const ct_graph *graph, const answer *a, const answer *b, 
     CHECK(!memcmp(a->undetermined, b->undetermined, (size_t)ct_graph_variables(graph)));
 }
 
+/* ---- the division of the tree ---- */
+
+/* Each front is in one part, or is one of the fronts above them. */
+static void check_covered(const ct_sparse *sp)
+{
+    int *seen = calloc((size_t)sp->fronts, sizeof *seen), wrong = 0;
+    for (int32_t k = 0; k < sp->parts; k++)
+        for (int32_t f = sp->part[k].first; f <= sp->part[k].last; f++) seen[f]++;
+    for (int32_t t = 0; t < sp->tops; t++) seen[sp->top[t].front]++;
+    for (int32_t f = 0; f < sp->fronts; f++) wrong += seen[f] != 1;
+    CHECK(wrong == 0);
+    free(seen);
+}
+
+/* A branch waits for all parts below its fronts, and its fronts have no others than parts and themselves below them. */
+static void check_branches(const ct_sparse *sp)
+{
+    int *branch_of = calloc((size_t)sp->fronts, sizeof *branch_of), wrong = 0, parts = 0;
+    for (int32_t f = 0; f < sp->fronts; f++) branch_of[f] = -1;
+    for (int32_t t = 0; t < sp->tops; t++) branch_of[sp->top[t].front] = sp->top[t].branch;
+    for (int32_t k = 0; k < sp->parts; k++) {
+        const ct__part *part = &sp->part[k];
+        for (int32_t f = part->first; f <= part->last; f++) {
+            const int32_t up = sp->front[f].parent;
+            if (up >= 0 && up > part->last && branch_of[up] >= 0) wrong += branch_of[up] != part->branch;
+        }
+        parts += part->branch >= 0;
+    }
+    for (int32_t t = 0; t < sp->tops; t++) {
+        const int32_t up = sp->front[sp->top[t].front].parent;
+        if (up >= 0 && branch_of[up] >= 0) wrong += branch_of[up] != sp->top[t].branch;
+    }
+    for (int32_t b = 0; b < sp->branches; b++) parts -= sp->branch[b].parts;
+    CHECK(wrong == 0 && parts == 0);
+    free(branch_of);
+}
+
+/* Updates that are needed at the same time, or may be, do not overlap. One is needed until the parent has taken it. */
+static void check_updates(const ct_sparse *sp)
+{
+    int32_t *list = calloc((size_t)sp->fronts, sizeof *list), *branch_of = calloc((size_t)sp->fronts, sizeof *branch_of);
+    int      n = 0, wrong = 0;
+    for (int32_t f = 0; f < sp->fronts; f++) branch_of[f] = -1;
+    for (int32_t t = 0; t < sp->tops; t++) branch_of[sp->top[t].front] = sp->top[t].branch;
+    for (int32_t f = 0; f < sp->fronts; f++)
+        if (sp->front[f].stack != CT__STACK_PART && sp->front[f].s) list[n++] = f;
+    for (int i = 0; i < n; i++)
+        for (int k = CT_MAX(0, i - 2000); k < i; k++) {
+            const ct__front *a = &sp->front[list[k]], *b = &sp->front[list[i]];
+            const int64_t    a_end = a->update + (int64_t)a->s * (a->s + 1), b_end = b->update + (int64_t)b->s * (b->s + 1);
+            if (a_end <= b->update || b_end <= a->update) continue;
+            const int in_order = a->stack == b->stack && a->stack != CT__STACK_NONE &&
+                                 branch_of[list[k]] == branch_of[list[i]] && a->parent < list[i];
+            wrong += !in_order;
+        }
+    CHECK(wrong == 0);
+    free(list);
+    free(branch_of);
+}
+
+static void check_division(const ct_graph *graph)
+{
+    ct_solver *solver = NULL;
+    ct_err     err = {0};
+    CHECK_OK(ct_solver_new(graph, NULL, &solver, &err), err);
+    check_covered(solver->system);
+    check_branches(solver->system);
+    check_updates(solver->system);
+    ct_solver_free(solver);
+}
+
 /* All numbers of threads, all methods given. */
 static void check_methods(const ct_graph *graph, const ct_noise *noise, int methods, const ct_method *method)
 {
     int32_t scalars = 0;
     for (int32_t v = 0; v < ct_graph_variables(graph); v++)
         if (!ct_graph_fixed(graph, v)) scalars += ct_kind_dim(ct_graph_kind(graph, v));
+    check_division(graph);
     for (int m = 0; m < methods; m++) {
         answer one, other;
         solve(graph, noise, method[m], 1, &one);

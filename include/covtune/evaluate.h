@@ -159,6 +159,7 @@ int         ct_start_find(const char *name); /* a ct_start, or -1 */
 typedef struct {
     ct_start          start; /* incremental: the given values of replay.entry */
     int               one_start; /* 1: batch estimates are made from `start` alone   */
+    int               at_x;      /* 1: x has the values of `start` already           */
     ct_solve_options  solve;
     int               incremental; /* 0: batch, 1: incremental, or CT_INFERENCE_AUTO */
     ct_replay_options replay;      /* its entry may be CT_ENTRY_AUTO                 */

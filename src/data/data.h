@@ -1,6 +1,6 @@
 /* data.h: what readers and writers of sequence files share.
  *
- *   ct__lines   a text file, line by line, split into words            text_lines.c
+ *   ct__lines   a text file, line by line, split into words            text_lines.c, lines_ahead.c
  *   ct__build   a sequence that is being read                          sequence_builder.c, deduplicate_noise.c,
  *                                                                      initialise.c, repair_covariance.c
  *   ct__out     a sequence that is being written                       writer.c
@@ -32,7 +32,10 @@
 #define CT__LINE_MAX  65536 /* bytes; the longest valid line (a 6 x 6 matrix) has about 1000 */
 #define CT__WORDS_MAX 128   /* words; the longest valid line has about 40                     */
 
-/* A reader at the start of a file has all fields zero except file, path and err. */
+#define CT__NOT_READ 2
+typedef struct ct__lines_ahead ct__lines_ahead; /* lines that a second thread has read: lines_ahead.c */
+
+/* A reader at the start of a file has all fields zero except file, path, err and wants_ahead. */
 typedef struct {
     FILE       *file;  /* borrowed                                                 */
     const char *path;  /* borrowed; as messages name the file                      */
@@ -44,12 +47,21 @@ typedef struct {
     char       *buffer;
     int64_t     begin, end;          /* bytes read and not yet handed out          */
     int         ended;
+    int         wants_ahead;         /* 1: a second thread may read ahead          */
+    int         ahead_begun;
+    ct__lines_ahead *ahead;          /* or NULL                                    */
+    const double    *number;         /* with `ahead`, per word: its number, if it is one */
+    const uint8_t   *is_number;      /* or CT__NOT_READ: only its text is known    */
 } ct__lines;
 
 /* Go to the next line that has words, and split it at blanks. '#' at the start of a word starts a comment. *more is
  * 0 at the end of the file. Overlong lines, NUL bytes and read errors are errors. */
 ct_status ct__lines_next(ct__lines *in, int *more);
 void      ct__lines_free(ct__lines *in); /* the buffer; the file stays open */
+/* lines_ahead.c. Begins to read ahead, if the file is a large one; ct__lines_next then takes lines from there. */
+void      ct__lines_ahead_begin(ct__lines *in);
+ct_status ct__lines_ahead_next(ct__lines *in, int *more);
+void      ct__lines_ahead_end(ct__lines *in);
 
 /* Returns CT_E_PARSE. The message is "path:line: " ("path: " before the first line) and the sentence. */
 ct_status ct__lines_bad(const ct__lines *in, const char *fmt, ...) CT_PRINTF(2, 3);

@@ -136,8 +136,9 @@ void ct__locale_end(locale_t before)
 
 /* ---- reading ---- */
 
+/* ahead: a second thread may read lines of text ahead. */
 static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_noise *noise,
-                             const ct__conflict_policy *policy, const ct_read_options *options,
+                             const ct__conflict_policy *policy, const ct_read_options *options, int ahead,
                              ct_sequence **out, ct_err *err)
 {
     *out = NULL;
@@ -146,7 +147,7 @@ static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_
                        (int)format, CT_FORMAT_COUNT);
     if (!ct__format_table[format].read)
         return ct_fail(err, CT_E_UNSUPPORTED, "%s: covtune does not read the format %s", path, ct_format_name(format));
-    ct__build b = {.in = {.file = file, .path = path, .err = err},
+    ct__build b = {.in = {.file = file, .path = path, .err = err, .wants_ahead = ahead},
                    .noise = noise,
                    .noise_before = ct_noise_count(noise),
                    .policy = policy};
@@ -174,27 +175,34 @@ static ct_status read_stream(FILE *file, const char *path, ct_format format, ct_
 ct_status ct__sequence_read_stream(FILE *file, const char *path, ct_format format, const ct_read_options *options,
                                    ct_noise *noise, ct_sequence **out, ct_err *err)
 {
-    return read_stream(file, path, format, noise, NULL, options, out, err);
+    return read_stream(file, path, format, noise, NULL, options, 0, out, err);
 }
 
 ct_status ct__sequence_read_from(FILE *file, const char *path, ct_format format, ct_noise *noise,
                                  const ct__conflict_policy *policy, const ct_read_options *options, ct_sequence **out,
                                  ct_err *err)
 {
-    return read_stream(file, path, format, noise, policy, options, out, err);
+    return read_stream(file, path, format, noise, policy, options, 0, out, err);
 }
 
-ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise,
-                                   const ct__conflict_policy *policy, const ct_read_options *options,
-                                   ct_sequence **out, ct_err *err)
+static ct_status read_path(const char *path, ct_format format, ct_noise *noise, const ct__conflict_policy *policy,
+                           const ct_read_options *options, int ahead, ct_sequence **out, ct_err *err)
 {
     *out = NULL;
     if (format == CT_FORMAT_AUTO) CT_TRY(ct_format_guess(path, 1, &format, err));
     FILE *file = fopen(path, "rb");
     if (!file) return ct_fail(err, ct__io_status(), "%s: %s", path, strerror(errno));
-    const ct_status status = read_stream(file, path, format, noise, policy, options, out, err);
+    const ct_status status = read_stream(file, path, format, noise, policy, options, ahead, out, err);
     fclose(file);
     return status;
+}
+
+/* Files of a dataset are read by several threads at once, so none has two. */
+ct_status ct__sequence_read_shared(const char *path, ct_format format, ct_noise *noise,
+                                   const ct__conflict_policy *policy, const ct_read_options *options,
+                                   ct_sequence **out, ct_err *err)
+{
+    return read_path(path, format, noise, policy, options, 0, out, err);
 }
 
 ct_status ct_sequence_read(const char *path, ct_format format, ct_noise *noise, ct_sequence **out, ct_err *err)
@@ -207,7 +215,7 @@ ct_read_options ct_read_defaults(void) { return (ct_read_options){0}; }
 ct_status ct_sequence_read_with(const char *path, ct_format format, const ct_read_options *options, ct_noise *noise,
                                 ct_sequence **out, ct_err *err)
 {
-    return ct__sequence_read_shared(path, format, noise, NULL, options, out, err);
+    return read_path(path, format, noise, NULL, options, options && options->jobs > 1, out, err);
 }
 
 /* ---- writing ---- */

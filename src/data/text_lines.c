@@ -131,6 +131,8 @@ static ct_status split(ct__lines *in, char *at)
 ct_status ct__lines_next(ct__lines *in, int *more)
 {
     char *line;
+    if (in->wants_ahead) ct__lines_ahead_begin(in);
+    if (in->ahead) return ct__lines_ahead_next(in, more);
     *more = 0;
     in->words = 0;
     do {
@@ -145,6 +147,7 @@ ct_status ct__lines_next(ct__lines *in, int *more)
 
 void ct__lines_free(ct__lines *in)
 {
+    ct__lines_ahead_end(in);
     free(in->buffer);
     in->buffer = NULL;
     in->begin = in->end = 0;
@@ -168,7 +171,10 @@ ct_status ct__word_number(const ct__lines *in, int w, const char *what, double *
 {
     char quote[CT__QUOTE_MAX];
     if (w >= in->words) return ct__lines_bad(in, "%s needs a number for %s, the line ends", in->word[0], what);
-    if (!ct__is_number(in->word[w], value))
+    int is_number = in->ahead ? in->is_number[w] : CT__NOT_READ;
+    if (is_number == 1) *value = in->number[w];
+    else if (is_number == CT__NOT_READ) is_number = ct__is_number(in->word[w], value);
+    if (!is_number)
         return ct__lines_bad(in, "expected a finite number for %s, found %s", what, ct__quote(in->word[w], quote));
     return CT_OK;
 }

@@ -127,7 +127,7 @@ ct_status ct_infer(const ct_sequence *seq, const ct_noise *noise, ct_solver *sol
     ct_inference how = *inference;
     *out = (ct_inference_result){.start = (int)inference->start, .starts = 1};
     CT_TRY(ct_inference_choose(1, (ct_sequence *const[]){(ct_sequence *)seq}, &how, err));
-    CT_TRY(ct_start_values(seq, how.start, x, err));
+    if (!how.at_x) CT_TRY(ct_start_values(seq, how.start, x, err));
     CT_TRY(ct_graph_check_noise(seq->graph, noise, err));
     return how.incremental ? infer_incrementally(seq, noise, &how, x, out, err)
                            : infer_batch(seq, noise, solver, &how, x, out, err);

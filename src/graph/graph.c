@@ -30,38 +30,6 @@ void ct_graph_free(ct_graph *g)
     free(g);
 }
 
-ct_status ct__graph_copy_without(const ct_graph *graph, const uint8_t *left_out, ct_graph **out, ct_err *err)
-{
-    ct_graph *g;
-    *out = NULL;
-    CT_TRY(ct_graph_new(&g, err));
-    ct_status status = CT_OK;
-    for (int32_t v = 0; v < graph->variables && status == CT_OK; v++) {
-        status = ct_graph_add_variable(g, ct__names_get(&graph->names, v), graph->kind[v],
-                                       graph->initial + graph->offset[v], NULL, err);
-        if (status == CT_OK) g->fixed[v] = graph->fixed[v];
-    }
-    for (int32_t f = 0; f < graph->factors && status == CT_OK; f++) {
-        const ct_factor k = ct_graph_factor(graph, f);
-        if (left_out && left_out[f]) continue;
-        status = ct_graph_add_factor(g, k.ops, k.var, k.z, k.context, k.noise, err);
-        if (status != CT_OK) break;
-        g->factor[g->factors - 1].multiplier = k.multiplier;
-        status = ct__graph_copy_features(g, g->factors - 1, graph, f, err);
-    }
-    if (status != CT_OK) {
-        ct_graph_free(g);
-        return status;
-    }
-    *out = g;
-    return CT_OK;
-}
-
-ct_status ct_graph_copy(const ct_graph *graph, ct_graph **out, ct_err *err)
-{
-    return ct__graph_copy_without(graph, NULL, out, err);
-}
-
 /* ---- variables ---- */
 
 #define UNIT_TOLERANCE 1e-6 /* of a rotation's squared length: accepts rounded input, refuses an angle in its place */

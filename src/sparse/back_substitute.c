@@ -74,7 +74,15 @@ static void solve_part(void *user, int64_t k, int worker)
     solve_fronts(w->sp, part->last, part->first, w->x, w->carried, w->sp->worker[worker].local);
 }
 
-/* All fronts: those above the parts first, then the parts, at once. */
+static void solve_branch(void *user, int64_t k, int worker)
+{
+    const sweep      *w = user;
+    const ct__branch *branch = &w->sp->branch[k];
+    for (int32_t t = branch->last; t >= branch->first; t--)
+        solve_fronts(w->sp, w->sp->top[t].front, w->sp->top[t].front, w->x, w->carried, w->sp->worker[worker].local);
+}
+
+/* All fronts: those above the branches first, then branches at once, then parts at once. */
 static void solve_down(ct_sparse *sp, double *x, int carried)
 {
     sweep    w = {.sp = sp, .x = x, .carried = carried};
@@ -84,8 +92,10 @@ static void solve_down(ct_sparse *sp, double *x, int carried)
         return;
     }
     for (int32_t t = sp->tops - 1; t >= 0; t--)
-        solve_fronts(sp, sp->top[t].front, sp->top[t].front, x, carried, sp->worker[0].local);
+        if (sp->top[t].branch < 0)
+            solve_fronts(sp, sp->top[t].front, sp->top[t].front, x, carried, sp->worker[0].local);
     team = ct__sparse_enter(sp, &own);
+    ct__team_run(team, sp->branches, solve_branch, &w);
     ct__team_run(team, sp->parts, solve_part, &w);
     ct__sparse_leave(sp, &own);
 }

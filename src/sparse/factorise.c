@@ -1,6 +1,7 @@
 /* factorise.c: the walk up the tree. Each front is filled from H, receives the updates of its
- * children, and is eliminated. Parts (partition.c) are walked by several threads at once, the fronts above them one
- * after the other, each by all threads if it is large. */
+ * children, and is eliminated. Parts (partition.c) are walked by several threads at once; who ends the last part of a
+ * branch goes on with the fronts of that branch. The fronts above are walked one after the other, each by all threads if
+ * it is large. */
 #include "sparse/sparse.h"
 
 /* H's blocks, damping and -g into panel and update; the pivots as they are before any elimination. */
@@ -116,16 +117,44 @@ typedef struct {
     const double *scale;
 } job;
 
-static void factor_part(void *user, int64_t k, int worker)
+/* A front above the parts. */
+static void factor_top(const job *j, ct__top_front *top, ct__worker *w, ct__team *team)
 {
-    const job  *j = user;
-    ct__part   *part = &j->sp->part[k];
-    ct__worker *w = &j->sp->worker[worker];
+    ct__front *front = &j->sp->front[top->front];
+    w->weak = j->sp->weak + front->scalar;
+    w->weak_count = 0;
+    factor_front(j->sp, front, w, j->lambda, j->scale, team);
+    top->weak = w->weak_count;
+}
+
+static void factor_branch(const job *j, const ct__branch *branch, ct__worker *w)
+{
+    for (int32_t t = branch->first; t <= branch->last; t++) factor_top(j, &j->sp->top[t], w, NULL);
+}
+
+static void factor_part(const job *j, ct__part *part, ct__worker *w)
+{
     w->weak = j->sp->weak + j->sp->front[part->first].scalar;
     w->weak_count = 0;
     for (int32_t f = part->first; f <= part->last; f++)
         factor_front(j->sp, &j->sp->front[f], w, j->lambda, j->scale, NULL);
     part->weak = w->weak_count;
+}
+
+/* A part, then branches without parts. */
+static void factor_task(void *user, int64_t k, int worker)
+{
+    const job  *j = user;
+    ct_sparse  *sp = j->sp;
+    ct__worker *w = &sp->worker[worker];
+    if (k >= sp->parts) {
+        if (!sp->branch[k - sp->parts].parts) factor_branch(j, &sp->branch[k - sp->parts], w);
+        return;
+    }
+    ct__part   *part = &sp->part[k];
+    ct__branch *branch = part->branch < 0 ? NULL : &sp->branch[part->branch];
+    factor_part(j, part, w);
+    if (branch && atomic_fetch_sub(&branch->left, 1) == 1) factor_branch(j, branch, w);
 }
 
 /* Weak pivots were noted where the scalars of their part or front begin. */
@@ -145,16 +174,11 @@ static void collect_weak(ct_sparse *sp)
 static void factor_parts(job *j)
 {
     ct_sparse  *sp = j->sp;
-    ct__worker *w = &sp->worker[0];
     ct__team    own, *team = ct__sparse_enter(sp, &own);
-    ct__team_run(team, sp->parts, factor_part, j);
-    for (int32_t t = 0; t < sp->tops; t++) {
-        ct__front *front = &sp->front[sp->top[t].front];
-        w->weak = sp->weak + front->scalar;
-        w->weak_count = 0;
-        factor_front(sp, front, w, j->lambda, j->scale, team);
-        sp->top[t].weak = w->weak_count;
-    }
+    for (int32_t b = 0; b < sp->branches; b++) atomic_store(&sp->branch[b].left, sp->branch[b].parts);
+    ct__team_run(team, (int64_t)sp->parts + sp->branches, factor_task, j);
+    for (int32_t t = 0; t < sp->tops; t++)
+        if (sp->top[t].branch < 0) factor_top(j, &sp->top[t], &sp->worker[0], team);
     ct__sparse_leave(sp, &own);
     collect_weak(sp);
 }

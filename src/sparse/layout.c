@@ -45,44 +45,50 @@ static ct_status find_depths(ct_sparse *sp, int32_t **out, ct_err *err)
     return CT_OK;
 }
 
-/* Updates of fronts first .. last with this in_part live on two stacks, by parity of depth: a front's own never shares
- * a stack with its children's, so it can be formed while they are read, and both are popped in order. The places are
- * fixed here once, from `base` on; the second stack lies behind the first. Returns the end of both. */
-static int64_t place_stacks(ct_sparse *sp, const int32_t *depth, int32_t first, int32_t last, int in_part, int64_t base)
+/* Updates of fronts first .. last of this kind live on two stacks, by parity of depth: a front's own never shares a stack
+ * with its children's, so it can be formed while they are read, and both are popped in order. The places are fixed here
+ * once, from `base` on; the second stack lies behind the first. Returns the end of both. */
+static int64_t place_stacks(ct_sparse *sp, const int32_t *depth, int32_t first, int32_t last, ct__stack kind,
+                            int64_t base)
 {
     int64_t top[2] = {0, 0}, peak[2] = {0, 0};
     for (int32_t f = first; f <= last; f++) {
         ct__front *front = &sp->front[f];
         const int  side = depth[f] & 1;
         for (int32_t c = front->child; c != -1; c = sp->front[c].sibling) /* popped once f is formed */
-            if (sp->front[c].in_part == in_part && !sp->front[c].part_root)
+            if (sp->front[c].stack == kind)
                 top[!side] -= (int64_t)sp->front[c].s * (sp->front[c].s + 1);
-        if (front->in_part != in_part || front->part_root) continue;
+        if (front->stack != kind) continue;
         front->update = base + top[side];
         top[side] += (int64_t)front->s * (front->s + 1);
         peak[side] = CT_MAX(peak[side], top[side]);
     }
     for (int32_t f = first; f <= last; f++)
-        if (depth[f] & 1 && sp->front[f].in_part == in_part && !sp->front[f].part_root)
-            sp->front[f].update += peak[0];
+        if (depth[f] & 1 && sp->front[f].stack == kind) sp->front[f].update += peak[0];
     return base + peak[0] + peak[1];
 }
 
-/* Updates inside of parts are in the stack of the thread, which the next part uses again. Those of the roots of parts
- * wait for the fronts above, all at once; behind them are the stacks of those. */
+/* Updates inside of parts are in the stack of the thread, which the next part uses again. Those of the roots of parts and
+ * branches wait for the fronts above, all at once. Behind them are the stacks of branches, which may be worked on at the
+ * same time, and those of the fronts above all branches. */
 static ct_status place_updates(ct_sparse *sp, ct_err *err)
 {
     int32_t *depth;
     CT_TRY(find_depths(sp, &depth, err));
     for (int32_t k = 0; k < sp->parts; k++)
         sp->worker_stack =
-            CT_MAX(sp->worker_stack, place_stacks(sp, depth, sp->part[k].first, sp->part[k].last, 1, 0));
+            CT_MAX(sp->worker_stack, place_stacks(sp, depth, sp->part[k].first, sp->part[k].last, CT__STACK_PART, 0));
     for (int32_t f = 0; f < sp->fronts; f++) {
-        if (!sp->front[f].part_root) continue;
+        if (sp->front[f].stack != CT__STACK_NONE) continue;
         sp->front[f].update = sp->stack_size;
         sp->stack_size += (int64_t)sp->front[f].s * (sp->front[f].s + 1);
     }
-    sp->stack_size = place_stacks(sp, depth, 0, sp->fronts - 1, 0, sp->stack_size);
+    for (int32_t b = 0; b < sp->branches; b++) {
+        const ct__branch *branch = &sp->branch[b];
+        sp->stack_size = place_stacks(sp, depth, sp->top[branch->first].front, sp->top[branch->last].front,
+                                      CT__STACK_BRANCH, sp->stack_size);
+    }
+    sp->stack_size = place_stacks(sp, depth, 0, sp->fronts - 1, CT__STACK_SHARED, sp->stack_size);
     free(depth);
     return CT_OK;
 }
@@ -140,15 +146,32 @@ static int by_row_and_column(const void *a, const void *b)
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->col > y->col) - (x->col < y->col);
 }
 
-/* Lists per front every pair of members of its edges, and every pivot with itself; with duplicates. */
-static ct_status list_blocks(ct_sparse *sp, ct_err *err)
+/* Most fronts have a few blocks, for which calls of qsort take longer than the sorting. */
+#define FEW 24
+static void sort_blocks(ct__hessian_block *block, int64_t count)
+{
+    if (count > FEW) {
+        qsort(block, (size_t)count, sizeof *block, by_row_and_column);
+        return;
+    }
+    for (int64_t k = 1; k < count; k++) {
+        const ct__hessian_block moved = block[k];
+        int64_t                 to = k;
+        for (; to > 0 && by_row_and_column(&block[to - 1], &moved) > 0; to--) block[to] = block[to - 1];
+        block[to] = moved;
+    }
+}
+
+/* Lists per front every pair of members of its edges, and every pivot with itself; with duplicates. `at` of a pair is
+ * 2 * its slot + 1 if the earlier member is eliminated later; of a pivot -1. */
+static ct_status list_blocks(ct_sparse *sp, const int32_t *edge_front, ct_err *err)
 {
     const int64_t total = sp->slot_start[sp->edges] + sp->blocks;
     sp->block = ct__zalloc(total, sizeof *sp->block);
     if (!sp->block) return ct__no_memory(err, "blocks of H", total);
     for (int32_t f = 0; f < sp->fronts; f++) sp->front[f + 1].block = sp->front[f].pivots;
     for (int64_t e = 0; e < sp->edges; e++) {
-        const int32_t f = front_of_edge(sp, e);
+        const int32_t f = edge_front[e];
         if (f >= 0) sp->front[f + 1].block += sp->slot_start[e + 1] - sp->slot_start[e];
     }
     for (int32_t f = 0; f < sp->fronts; f++) sp->front[f + 1].block += sp->front[f].block;
@@ -157,14 +180,15 @@ static ct_status list_blocks(ct_sparse *sp, ct_err *err)
     for (int32_t f = 0; f < sp->fronts; f++) {
         next[f] = sp->front[f].block;
         for (int32_t j = sp->front[f].first; j < sp->front[f].first + sp->front[f].pivots; j++)
-            sp->block[next[f]++] = (ct__hessian_block){.row = j, .col = j};
+            sp->block[next[f]++] = (ct__hessian_block){.at = -1, .row = j, .col = j};
     }
-    for (int64_t e = 0; e < sp->edges; e++) {
-        const int32_t f = front_of_edge(sp, e);
+    for (int64_t e = 0, slot = 0; e < sp->edges; e++) {
+        const int32_t f = edge_front[e];
         for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
             for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
                 const int32_t i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
-                sp->block[next[f]++] = (ct__hessian_block){.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
+                sp->block[next[f]++] = (ct__hessian_block){
+                    .at = 2 * slot++ + (i > j), .row = CT_MIN(i, j), .col = CT_MAX(i, j)};
             }
     }
     free(next);
@@ -187,46 +211,30 @@ static void place_block(ct_sparse *sp, ct__front *front, ct__hessian_block *bloc
     if (block->in_update) front->update_fed = 1;
 }
 
-/* Sorts each front's blocks, keeps one of each, gives it its place. */
-static ct_status place_h(ct_sparse *sp, ct_err *err)
+/* Sorts each front's blocks, keeps one of each, gives it its place, and the slots of its pairs of members that place. */
+static ct_status place_h(ct_sparse *sp, const int32_t *edge_front, ct_err *err)
 {
-    CT_TRY(list_blocks(sp, err));
+    CT_TRY(list_blocks(sp, edge_front, err));
+    sp->slot = ct__zalloc(sp->slot_start[sp->edges], sizeof *sp->slot);
+    if (!sp->slot) return ct__no_memory(err, "pairs of blocks", sp->slot_start[sp->edges]);
     int64_t kept = 0;
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front    *front = &sp->front[f];
         const int64_t from = front->block, end = sp->front[f + 1].block;
-        qsort(sp->block + from, (size_t)(end - from), sizeof *sp->block, by_row_and_column);
+        sort_blocks(sp->block + from, end - from);
         front->block = kept;
         for (int64_t k = from; k < end; k++) {
-            if (kept > front->block && !by_row_and_column(&sp->block[kept - 1], &sp->block[k])) continue;
-            sp->block[kept] = sp->block[k];
-            place_block(sp, front, &sp->block[kept++]);
+            const int64_t pair = sp->block[k].at;
+            if (kept == front->block || by_row_and_column(&sp->block[kept - 1], &sp->block[k])) {
+                sp->block[kept] = sp->block[k];
+                place_block(sp, front, &sp->block[kept++]);
+            }
+            if (pair >= 0) sp->slot[pair / 2] = 2 * sp->block[kept - 1].at + pair % 2;
         }
     }
     sp->front[sp->fronts].block = sp->block_count = kept;
     ct__hessian_block *fewer = realloc(sp->block, (size_t)CT_MAX(kept, 1) * sizeof *sp->block);
     if (fewer) sp->block = fewer;
-    return CT_OK;
-}
-
-/* For every pair of an edge's members the block of H that it adds to. */
-static ct_status place_slots(ct_sparse *sp, ct_err *err)
-{
-    sp->slot = ct__zalloc(sp->slot_start[sp->edges], sizeof *sp->slot);
-    if (!sp->slot) return ct__no_memory(err, "pairs of blocks", sp->slot_start[sp->edges]);
-    for (int64_t e = 0, k = 0; e < sp->edges; e++) {
-        const int32_t f = front_of_edge(sp, e);
-        for (int64_t a = sp->edge_start[e]; a < sp->edge_start[e + 1]; a++)
-            for (int64_t b = a; b < sp->edge_start[e + 1]; b++) {
-                const int32_t    i = sp->position[sp->member[a]], j = sp->position[sp->member[b]];
-                const ct__hessian_block  wanted = {.row = CT_MIN(i, j), .col = CT_MAX(i, j)};
-                const ct__hessian_block *found =
-                    bsearch(&wanted, sp->block + sp->front[f].block,
-                            (size_t)(sp->front[f + 1].block - sp->front[f].block), sizeof wanted, by_row_and_column);
-                assert(found);
-                sp->slot[k++] = 2 * found->at + (i > j);
-            }
-    }
     return CT_OK;
 }
 
@@ -244,12 +252,12 @@ static ct_status count_slots(ct_sparse *sp, ct_err *err)
 /* Rows minus unknowns, summed over each front's subtree; an edge belongs to the front that eliminates its
  * first member. Sums are cut off at 0 from below: a subtree short of rows is rank-deficient in itself and lends
  * nothing to the others. */
-static ct_status find_zero_updates(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
+static ct_status find_zero_updates(ct_sparse *sp, const int32_t *edge_front, const int32_t *edge_rows, ct_err *err)
 {
     int64_t *surplus = ct__zalloc(sp->fronts, sizeof *surplus);
     if (!surplus) return ct__no_memory(err, "fronts", sp->fronts);
     for (int64_t e = 0; e < sp->edges; e++) {
-        const int32_t f = front_of_edge(sp, e);
+        const int32_t f = edge_front[e];
         if (f >= 0) surplus[f] += edge_rows[e];
     }
     for (int32_t f = 0; f < sp->fronts; f++) {
@@ -263,6 +271,18 @@ static ct_status find_zero_updates(ct_sparse *sp, const int32_t *edge_rows, ct_e
     return CT_OK;
 }
 
+/* Places of the blocks of H, and what edges leave for separators. */
+static ct_status place_edges(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
+{
+    int32_t  *edge_front = ct__zalloc(sp->edges, sizeof *edge_front);
+    ct_status status = edge_front ? count_slots(sp, err) : ct__no_memory(err, "edges", sp->edges);
+    for (int64_t e = 0; status == CT_OK && e < sp->edges; e++) edge_front[e] = front_of_edge(sp, e);
+    if (status == CT_OK) status = place_h(sp, edge_front, err);
+    if (status == CT_OK && edge_rows) status = find_zero_updates(sp, edge_front, edge_rows, err);
+    free(edge_front);
+    return status;
+}
+
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
 {
     for (int32_t k = 0; k < sp->blocks; k++) sp->scalar[k + 1] = sp->scalar[k] + sp->dim[sp->order[k]];
@@ -270,10 +290,7 @@ ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err)
     CT_TRY(ct__partition(sp, err));
     CT_TRY(place_updates(sp, err));
     CT_TRY(place_intervals(sp, err));
-    CT_TRY(count_slots(sp, err));
-    CT_TRY(place_h(sp, err));
-    CT_TRY(place_slots(sp, err));
-    if (edge_rows) CT_TRY(find_zero_updates(sp, edge_rows, err));
+    CT_TRY(place_edges(sp, edge_rows, err));
     for (int32_t f = 0; f < sp->fronts; f++)
         sp->front[f].planar_chain = (uint8_t)ct__is_planar_chain(sp, &sp->front[f]);
     sp->h = ct__zalloc(sp->h_size, sizeof *sp->h);
@@ -390,7 +407,7 @@ void ct_sparse_free(ct_sparse *sp)
                            sp->front,  sp->separator,  sp->interval,     sp->gather,   sp->block,  sp->edge_start,
                            sp->member, sp->slot_start, sp->slot,    sp->h,        sp->g,      sp->panel,
                            sp->stack,  sp->diagonal,   sp->inverse, sp->work,     sp->weak,   sp->many,
-                           sp->part,   sp->top,        sp->worker};
+                           sp->part,   sp->top,        sp->branch,    sp->worker};
     for (int32_t k = 0; k < sp->workers; k++) {
         free(sp->worker[k].stack);
         free(sp->worker[k].local);

@@ -1,14 +1,19 @@
 /* partition.c: which fronts several threads may eliminate at once.
  *
  * A subtree depends on no front outside of it. The largest subtrees with no more than a SHARES-th of all operations
- * are given to threads, as *parts*; small neighbours make one part together. What is above them, *tops*, is a few large
- * fronts, which threads share among themselves one after the other (front_large.c).
+ * are given to threads, as *parts*; small neighbours make one part together. What is above them are *tops*, a few large
+ * fronts. Those of a larger subtree, a *branch*, are eliminated by the thread that ends its last part. What is above all
+ * branches, threads share among themselves one after the other (front_large.c).
  *
  * The partition follows from the structure alone. */
 #include "sparse/sparse.h"
 
 /* Parts are this small a share of the whole or smaller: eight threads are kept busy by 32, as sizes differ. */
 #define SHARES     32.0
+/* Branches are this share or smaller. Two threads share a front of 400 rows hardly faster than one eliminates it, as the
+ * matrix moves between their caches. So few fronts should be above branches, and branches more than there are threads on
+ * small machines. */
+#define BRANCHES   3.0
 /* Operations of a factorisation from which on there are parts: about a millisecond. */
 #define WORTHWHILE 5e6
 /* Operations that filling and adding cost per front and per entry of its matrix, beside those of the elimination. */
@@ -21,20 +26,36 @@ static double front_work(const ct__front *front)
     return p * p * p / 3 + p * p * m + p * m * m + PER_FRONT + PER_ENTRY * (p + m) * (p + m);
 }
 
-/* Marks in_part for fronts of subtrees up to `limit`, part_root for their roots, and lists both kinds. */
-static void divide(ct_sparse *sp, const double *work, double limit)
+/* Is f the root of the largest subtree of at most `limit` operations that it is in? */
+static int is_root(const ct_sparse *sp, const double *work, double limit, int32_t f)
+{
+    const int32_t up = sp->front[f].parent;
+    return work[f] <= limit && (up < 0 || work[up] > limit);
+}
+
+/* Lists a front above the parts, in its branch, if it is in one. Fronts of a branch follow each other. */
+static void add_top(ct_sparse *sp, int32_t f, int in_branch, int is_branch_root)
+{
+    const int32_t t = sp->tops++;
+    const int     continued = in_branch && t > 0 && sp->top[t - 1].branch >= 0 &&
+                          sp->front[sp->top[t - 1].front].stack == CT__STACK_BRANCH;
+    if (in_branch && !continued) sp->branch[sp->branches++].first = t;
+    sp->top[t] = (ct__top_front){.front = f, .branch = in_branch ? sp->branches - 1 : -1};
+    sp->front[f].stack = is_branch_root ? CT__STACK_NONE : in_branch ? CT__STACK_BRANCH : CT__STACK_SHARED;
+    if (in_branch) sp->branch[sp->branches - 1].last = t;
+}
+
+/* Lists parts, of subtrees up to `limit`, and tops, in branches up to `branch_limit`. */
+static void divide(ct_sparse *sp, const double *work, double limit, double branch_limit)
 {
     double sum = 0; /* of the part at hand */
     for (int32_t f = 0; f < sp->fronts; f++) {
         ct__front *front = &sp->front[f];
-        const int  small = work[f] <= limit;
-        const int  root = small && (front->parent < 0 || work[front->parent] > limit);
-        front->in_part = (uint8_t)(small && !root);
-        front->part_root = (uint8_t)root;
+        const int  small = work[f] <= limit, root = is_root(sp, work, limit, f);
         if (!small) {
-            sp->top[sp->tops++].front = f;
+            add_top(sp, f, work[f] <= branch_limit, is_root(sp, work, branch_limit, f));
             sum = 0;
-        }
+        } else front->stack = root ? CT__STACK_NONE : CT__STACK_PART;
         if (!root) continue;
         int32_t first = f; /* of its subtree */
         while (sp->front[first].child != -1) first = sp->front[first].child;
@@ -44,6 +65,24 @@ static void divide(ct_sparse *sp, const double *work, double limit)
         }
         sp->part[sp->parts - 1].last = f;
         sum += work[f];
+    }
+}
+
+static int by_front(const void *a, const void *b)
+{
+    const ct__top_front *x = a, *y = b;
+    return (x->front > y->front) - (x->front < y->front);
+}
+
+/* Which branch waits for which part: that of the front above the part's last subtree. Fronts above its other subtrees
+ * are in the same branch, or above all branches. */
+static void tie_parts(ct_sparse *sp)
+{
+    for (int32_t k = 0; k < sp->parts; k++) {
+        const ct__top_front  key = {.front = sp->front[sp->part[k].last].parent};
+        const ct__top_front *up = key.front < 0 ? NULL : bsearch(&key, sp->top, (size_t)sp->tops, sizeof key, by_front);
+        sp->part[k].branch = up ? up->branch : -1;
+        if (sp->part[k].branch >= 0) sp->branch[sp->part[k].branch].parts++;
     }
 }
 
@@ -67,8 +106,11 @@ ct_status ct__partition(ct_sparse *sp, ct_err *err)
     if (total >= WORTHWHILE) {
         sp->part = ct__zalloc(roots, sizeof *sp->part);
         sp->top = ct__zalloc(tops, sizeof *sp->top);
-        if (sp->part && sp->top) divide(sp, work, limit);
-        else status = ct__no_memory(err, "subtrees", roots);
+        sp->branch = ct__zalloc(tops, sizeof *sp->branch);
+        if (sp->part && sp->top && sp->branch) {
+            divide(sp, work, limit, total / BRANCHES);
+            tie_parts(sp);
+        } else status = ct__no_memory(err, "subtrees", roots);
     }
     free(work);
     return status;

@@ -51,8 +51,7 @@ typedef struct {
     uint8_t curved;                   /* a symmetric matrix was added to one of its edges               */
     uint8_t whole;                    /* in the last factorisation its update was computed in any case  */
     uint8_t planar_chain;             /* one pose above one pose in a chain in the plane: planar_chain.c */
-    uint8_t in_part;                  /* in a part below its roots: the update is in the thread's stack */
-    uint8_t part_root;                /* the root of a subtree of a part                                */
+    uint8_t stack;                    /* a ct__stack: where its update is                               */
     int64_t separator;                /* its positions: separator[separator ...]          */
     int64_t panel, update;            /* first number of each                             */
     int64_t interval;                 /* its first ct__interval, into the parent          */
@@ -60,17 +59,34 @@ typedef struct {
     int64_t block;                    /* its first ct__hessian_block, sorted; the next front's follow    */
 } ct__front;
 
+/* Stacks of updates, which fronts of one kind share. */
+typedef enum {
+    CT__STACK_SHARED,                 /* of fronts above all branches                     */
+    CT__STACK_BRANCH,                 /* of its branch                                    */
+    CT__STACK_PART,                   /* of the thread, below the root of a part          */
+    CT__STACK_NONE                    /* a place of its own: the root of a part or branch */
+} ct__stack;
+
 /* Fronts first .. last: whole subtrees, which no other front but those above them depends on (partition.c). */
 typedef struct {
     int32_t first, last;
     int32_t weak;                     /* pivots, in the last factorisation                */
+    int32_t branch;                   /* that waits for it, or -1                         */
 } ct__part;
 
 /* A front above the parts. */
 typedef struct {
     int32_t front;
     int32_t weak;
+    int32_t branch;                   /* -1: above all branches                           */
 } ct__top_front;
+
+/* Fronts above the parts of a larger subtree: top[first .. last]. */
+typedef struct {
+    int32_t    first, last;
+    int32_t    parts;                 /* in its subtree                                   */
+    atomic_int left;                  /* of them, in the factorisation under way          */
+} ct__branch;
 
 /* The memory of one thread. */
 typedef struct {
@@ -113,9 +129,10 @@ struct ct_sparse {
     double   *inverse;                /* 1 / R_kk, eliminated order                       */
     double   *work;                   /* scalars: solution in eliminated order            */
     /* threads */
-    int32_t    parts, tops;           /* 0, 0: too little work to divide                  */
+    int32_t    parts, tops, branches; /* 0, 0, 0: too little work to divide               */
     ct__part  *part;
     ct__top_front *top;
+    ct__branch *branch;
     int32_t    workers;               /* at least 1                                       */
     ct__worker *worker;
     int64_t    worker_stack;          /* numbers in the stack of each                     */
@@ -150,8 +167,8 @@ ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair,
 /* Places for every number: panels, updates, H, intervals, scatters, slots. */
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
 
-/* partition.c. Divides the fronts into parts and tops, by the operations of their subtrees; 0, 0 if there are few. The
- * division does not depend on the number of threads, so neither do sums that follow it. */
+/* partition.c. Divides the fronts into parts, branches and tops, by the operations of their subtrees; into none if there
+ * are few. The division does not depend on the number of threads, so neither do sums that follow it. */
 ct_status ct__partition(ct_sparse *sp, ct_err *err);
 /* Room for so many threads in sp->worker; fewer if memory is short. At least one after the first call, or an error. */
 ct_status ct__sparse_workers(ct_sparse *sp, int threads, ct_err *err);
@@ -163,7 +180,7 @@ void      ct__sparse_leave(ct_sparse *sp, ct__team *own);
 /* Where a front's update is. */
 static inline double *ct__update_of(const ct_sparse *sp, const ct__front *front, const ct__worker *w)
 {
-    return (front->in_part ? w->stack : sp->stack) + front->update;
+    return (front->stack == CT__STACK_PART ? w->stack : sp->stack) + front->update;
 }
 
 /* One assembled front as the dense kernels see it: p pivot rows and the s rows that follow them. */

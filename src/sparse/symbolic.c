@@ -303,6 +303,22 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Most separators have a few blocks, for which calls of qsort take longer than the sorting. */
+#define FEW 24
+static void sort_positions(int32_t *list, int32_t count)
+{
+    if (count > FEW) {
+        qsort(list, (size_t)count, sizeof *list, ascending);
+        return;
+    }
+    for (int32_t k = 1; k < count; k++) {
+        const int32_t moved = list[k];
+        int32_t       to = k;
+        for (; to > 0 && list[to - 1] > moved; to--) list[to] = list[to - 1];
+        list[to] = moved;
+    }
+}
+
 /* Each separator is what the pivots' neighbours and the children's separators hold beyond the front. */
 static ct_status separators(ct_sparse *sp, plan *w, ct_err *err)
 {
@@ -341,7 +357,7 @@ static ct_status separators(ct_sparse *sp, plan *w, ct_err *err)
                 list[found++] = j;
             }
         assert(found == front->separators);
-        if (found > 1) qsort(list, (size_t)found, sizeof *list, ascending);
+        sort_positions(list, found);
     }
     return CT_OK;
 }

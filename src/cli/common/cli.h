@@ -47,7 +47,7 @@ typedef struct {
     const char *topic;   /* "See covtune TOPIC --help"; NULL: command                 */
     int         json, quiet, help, version;
     int         repair;  /* ct_read_options.repair; the row is CLI_ROW_REPAIR         */
-    int         jobs;    /* threads that read datasets; 0: one                        */
+    int         jobs;    /* ct_read_options.jobs: threads that read; 0: one           */
     int64_t     memory;  /* ct_read_options.memory; the row is CLI_ROW_MEMORY         */
     const char *plugin;  /* shared objects; the row is CLI_ROW_PLUGIN; or NULL        */
     const ct_factor_registry *models; /* theirs, loaded by cli_parse; or NULL         */

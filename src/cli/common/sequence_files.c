@@ -116,7 +116,7 @@ ct_status cli_read_push(const cli_io *io, const char *path, ct_format *format, c
     if (status == CT_OK) status = refuse_folder(path, err);
     if (status == CT_OK) status = refuse_noise(io, path, err);
     if (status == CT_OK && *format == CT_FORMAT_AUTO) status = guess(path, format, err);
-    const ct_read_options how = {.repair = io->repair, .push = push, .models = io->models};
+    const ct_read_options how = {.repair = io->repair, .push = push, .models = io->models, .jobs = io->jobs};
     if (status == CT_OK) status = ct_sequence_read_with(path, *format, &how, noise, out, err);
     if (status != CT_OK) return status;
     if (ct_graph_variables((*out)->graph) == 0) {

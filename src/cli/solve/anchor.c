@@ -73,7 +73,9 @@ ct_status solve_anchor(const solve_request *request, solve_job *job, ct_err *err
 {
     int32_t   model;
     ct_status status = choose(request, job, err);
-    if (status == CT_OK) status = ct_graph_copy(job->seq->graph, &job->graph, err);
+    job->graph = job->seq->graph;
+    if (status == CT_OK && (job->anchor >= 0 || request->like))
+        status = ct_graph_copy(job->seq->graph, &job->graph, err);
     if (status == CT_OK) status = ct_noise_copy(job->noise, &job->table, err);
     if (status != CT_OK || job->anchor < 0) return status;
     const ct_kind kind = ct_graph_kind(job->graph, job->anchor);

@@ -64,6 +64,7 @@ ct_status solve_watched(const cli_io *io, const solve_request *request, solve_jo
 
     ct_inference inference = ct_inference_defaults();
     inference.start = job->start;
+    inference.at_x = 1;
     inference.incremental = 0;
     inference.solve = options;
     cli_interrupt_begin(io, "stopping after this iteration");

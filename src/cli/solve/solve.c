@@ -41,9 +41,9 @@ static cli_exit refuse_unused(const cli_io *io, const solve_request *request, in
 
 /* ---- solving ---- */
 
-/* job->start, and job->x <- its values, for the errors before the solve. The values in the file are a start like
- * measurements: the one with the lower error is taken. Incremental estimates use the file only if asked to. */
-static ct_status choose_start(const solve_request *request, solve_job *job, ct_err *err)
+/* The values in the file are a start like measurements: the one with the lower error is taken. Incremental estimates use
+ * the file only if asked to. */
+ct_status solve_choose_start(const solve_request *request, solve_job *job, ct_err *err)
 {
     const size_t bytes = (size_t)ct_graph_size(job->graph) * sizeof *job->x;
     ct_sequence  anchored = *job->seq;
@@ -83,18 +83,14 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
         cli_remark(io, "%s: %s is held at its initial value by a prior of sigma %g (--anchor none adds no prior)",
                    cli_has_heading(job->graph) ? "headings alone are absolute" : "all measurements are relative",
                    ct_graph_name(job->graph, job->anchor, name, sizeof name), request->anchor_sigma);
-    const int64_t size = ct_graph_size(job->graph);
-    job->x = cli_alloc(size, sizeof *job->x);
-    return choose_start(request, job, err);
+    job->x = cli_alloc(ct_graph_size(job->graph), sizeof *job->x);
+    return CT_OK;
 }
 
 static ct_status estimate(const cli_io *io, const solve_request *request, solve_job *job, ct_err *err)
 {
-    const ct_sparse_options sparse = {.order = (ct_order)request->order};
-    const double            begin = ct_now_s();
     cli_status_show(io, "analysing %s", request->path);
-    ct_status status = ct_solver_new(job->graph, &sparse, &job->solver, err);
-    job->analyse_s = ct_now_s() - begin;
+    ct_status status = solve_analyse(request, job, err);
     job->before = ct_accuracy_of(job->seq, job->x);
     if (status == CT_OK)
         status = request->method == SOLVE_ISAM2 ? solve_replayed(io, request, job, err)
@@ -186,7 +182,7 @@ static void release(solve_job *job)
     free(job->asked_var);
     free(job->x);
     ct_solver_free(job->solver);
-    ct_graph_free(job->graph);
+    if (job->seq && job->graph != job->seq->graph) ct_graph_free(job->graph);
     ct_sequence_free(job->seq);
     ct_noise_free(job->table);
     ct_noise_free(job->noise);
@@ -290,6 +286,7 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     if (code == CLI_GO) code = check(&io, &request);
     if (code == CLI_GO) code = refuse_unused(&io, &request, argc, argv);
     if (code != CLI_GO) return code;
+    io.jobs = request.threads;
     code = carry_out(&io, &request, &job);
     release(&job);
     return cli_finish(&io, code);

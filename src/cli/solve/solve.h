@@ -16,13 +16,13 @@ typedef struct {
     int         start, entry; /* a ct_start or SOLVE_START_AUTO; a ct_entry or CT_ENTRY_AUTO */
 } solve_request;
 
-/* Input and result. `graph` and `table` are solved: copies of the sequence's graph and of `noise`, with the anchor,
+/* Input and result. `graph` and `table` are solved: the sequence's graph and `noise`, or copies of them with the anchor,
  * which is not written to the output file. */
 typedef struct {
     ct_format       format;
     ct_sequence    *seq;
     ct_noise       *noise, *table;
-    ct_graph       *graph;
+    ct_graph       *graph;           /* the sequence's, or a copy               */
     ct_solver      *solver;
     double         *x;
     int32_t         anchor;          /* variable, or -1                         */
@@ -41,12 +41,17 @@ typedef struct {
     char            undetermined[512];      /* empty unless the rank is deficient      */
 } solve_job;
 
-/* Copies graph and noise, and adds the prior of the anchor if one is needed. */
+/* Copies the graph if an anchor or --like changes it, and adds the prior of the anchor; copies the noise. */
 ct_status solve_anchor(const solve_request *request, solve_job *job, ct_err *err);
 
 /* Finds the variables of --sigmas; computes their standard deviations at job->x. */
 ct_status solve_ask(const solve_request *request, solve_job *job, ct_err *err);
 ct_status solve_sigmas(solve_job *job, ct_err *err);
+
+/* job->start, and job->x <- its values. */
+ct_status solve_choose_start(const solve_request *request, solve_job *job, ct_err *err);
+/* The same, and job->solver <- the analysed structure of the graph. */
+ct_status solve_analyse(const solve_request *request, solve_job *job, ct_err *err);
 
 #define SOLVE_START_AUTO CT_START_COUNT
 #define SOLVE_ISAM2 CT_METHOD_COUNT /* beyond the methods of a batch solve */
