@@ -56,7 +56,7 @@ static int usable(const ct__tuner *t, const ct__tune_point *p)
     for (int32_t k = 0; k < t->c.n; k++)
         if (ct__coordinates_held(&t->c, k) && p->x[k] != t->c.lower[k]) return 0;
     for (int32_t l = 0; l < t->problem->logs; l++)
-        if (!t->problem->log[l].test && !p->residual[l]) return 0;
+        if (ct__is_active(t, l) && !p->residual[l]) return 0;
     return ct__is_done(p);
 }
 
@@ -92,7 +92,7 @@ int32_t ct__runs_of(const ct__tuner *t, const ct__tune_point *p)
 {
     int32_t least = INT32_MAX;
     for (int32_t l = 0; l < t->problem->logs; l++)
-        if (!t->problem->log[l].test) least = CT_MIN(least, p->runs[l]);
+        if (ct__is_active(t, l)) least = CT_MIN(least, p->runs[l]);
     return CT_MAX(1, least);
 }
 
@@ -174,8 +174,8 @@ static void fill(ct__linear_model *m, const ct__tuner *t)
     memset(m->g, 0, (size_t)m->n * sizeof *m->g);
     m->half = 0;
     for (int32_t l = 0; l < t->problem->logs; l++)
-        if (!t->problem->log[l].test)
-            ct__model_add(m, l, 0, t->rows[l], 1 / ((double)t->rows[l] * t->trains), m->H, m->g, &m->half);
+        if (ct__is_active(t, l))
+            ct__model_add(m, l, 0, t->rows[l], 1 / ((double)t->rows[l] * ct__actives(t)), m->H, m->g, &m->half);
 }
 
 ct_status ct__model_fit(ct__linear_model *m, ct__tuner *t, ct__tune_point *base)

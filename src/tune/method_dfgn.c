@@ -12,6 +12,10 @@
  * right in much, are the sign. Then points of the whole bounds are looked at (search_global.c). A search may end on
  * such a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
  *
+ * With several training logs the search begins on one of them (pilot_log.c). Its first step that gains is run on all
+ * logs: if they lose by it, the pilot log does not stand for them. When the pilot log promises no more, the search goes
+ * on with all logs from the best point by all of them.
+ *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
 
@@ -30,6 +34,7 @@
 #define SURPRISES    2     /* then points of the whole bounds are looked at                                    */
 #define HOLDS        0.1   /* of the loss: a model that predicts so much, and is right, is not far off         */
 #define MOST_LOOKS   3
+#define PILOT_ENDS   0.02  /* of the loss: a decrease on the pilot log that is less is within its sampling error   */
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
 typedef struct {
@@ -47,6 +52,7 @@ typedef struct {
     int               holds;     /* a model has held over a long step        */
     int               looks;     /* at points of the whole bounds            */
     double            probed;    /* the loss where flat coordinates were moved; INFINITY: not since the last Jacobian */
+    int               confirmed; /* a step on the pilot log was run on all logs, and gained there */
     ct_rng            rng;
     ct_tune_stop      stop;
 } dfgn;
@@ -256,16 +262,106 @@ static ct_status settle(dfgn *d)
     return CT_OK;
 }
 
-static ct_status run(dfgn *d)
+/* The first points, without those of coordinates that have no effect. */
+static void take_first(dfgn *d)
 {
-    CT_TRY(refresh(d, FIRST_STEP));
-    if (d->t->cancelled) return CT_OK;
-    CT_TRY(ct__find_effects(d->t, d->from, d->first));
     d->base = d->from;
     for (int32_t k = 0; k < d->n; k++)
         if (d->first[k] && !ct__coordinates_held(&d->t->c, k)) take_best(d, d->first[k]);
     d->fresh = INFINITY;
     d->radius = FIRST_RADIUS;
+    note_stop(d);
+}
+
+/* ---- The pilot log ---------------------------------------------------------------------------- */
+
+/* What was put off until after the first step: is there noise, and which parameters have no effect? */
+static ct_status examine(dfgn *d)
+{
+    ct__tuner *t = d->t;
+    if (!t->noise_known) CT_TRY(ct__find_noise(t, d->base));
+    t->phase = "search";
+    if (t->cancelled) return CT_OK;
+    return ct__find_effects(t, d->from, d->first);
+}
+
+/* The base on all logs. 0: they do not gain by it. */
+static ct_status confirm(dfgn *d, int *gains)
+{
+    const ct__tune_point *before = d->t->best;
+    CT_TRY(ct__evaluate(d->t, 1, &d->base, CT__TRAIN_ALL, d->t->repeats));
+    *gains = d->t->best != before;
+    return CT_OK;
+}
+
+/* One step, or points far away. *ends 1: the pilot log promises no more. */
+static ct_status advance_pilot(dfgn *d, int *ends)
+{
+    const ct__tune_point *before = d->base;
+    double predicted, size;
+    int    gains = 1;
+    CT_TRY(ct__renew_noise(d->t, d->base));
+    if (d->t->cancelled) return CT_OK;
+    if (d->surprises >= SURPRISES && !d->holds && d->looks < MOST_LOOKS && d->t->options.global)
+        return look_elsewhere(d);
+    CT_TRY(minimise_model(d, &predicted, &size));
+    *ends = predicted <= fmax(PILOT_ENDS * d->base->loss, NOISE * d->t->noise_loss) || size <= d->t->options.step ||
+            d->bad > MOST_BAD;
+    if (*ends) return CT_OK;
+    CT_TRY(take_step(d, predicted, size));
+    if (!d->confirmed && d->base != before && !d->t->cancelled) {
+        d->confirmed = 1;
+        CT_TRY(confirm(d, &gains));
+    }
+    if (!d->t->cancelled && !d->t->effects_known) CT_TRY(examine(d));
+    *ends = !gains || d->t->pilot < 0;
+    return CT_OK;
+}
+
+/* The base <- the best point by all logs; a fresh Jacobian there. */
+static ct_status leave_pilot(dfgn *d)
+{
+    ct__tuner *t = d->t;
+    int gains = 0;
+    if (t->pilot >= 0 && !t->cancelled) CT_TRY(confirm(d, &gains));
+    ct__use_log(t, -1);
+    if (t->cancelled) return CT_OK;
+    d->base = t->best;
+    CT_TRY(ct__extend_noise(t, d->base));
+    d->radius = gains ? 1 : FIRST_RADIUS;
+    if (!t->cancelled) CT_TRY(refresh(d, gains ? SECOND_STEP : FIRST_STEP));
+    if (!gains) d->fresh = INFINITY;
+    return CT_OK;
+}
+
+static ct_status run_pilot(dfgn *d, int32_t pilot)
+{
+    int ends = 0;
+    ct__use_log(d->t, pilot);
+    CT_TRY(refresh(d, FIRST_STEP));
+    if (d->t->cancelled) return CT_OK;
+    take_first(d);
+    while (d->stop == CT_TUNE_STOP_NONE && !ends) {
+        CT_TRY(advance_pilot(d, &ends));
+        note_stop(d);
+    }
+    if (!d->t->cancelled && !d->t->effects_known) CT_TRY(examine(d));
+    return leave_pilot(d);
+}
+
+static ct_status run(dfgn *d)
+{
+    const int32_t pilot = ct__choose_pilot(d->t, d->from);
+    if (pilot >= 0) {
+        const ct_status status = run_pilot(d, pilot);
+        ct__use_log(d->t, -1);
+        CT_TRY(status);
+    } else {
+        CT_TRY(refresh(d, FIRST_STEP));
+        if (d->t->cancelled) return CT_OK;
+        CT_TRY(ct__find_effects(d->t, d->from, d->first));
+        take_first(d);
+    }
     note_stop(d);
     while (d->stop == CT_TUNE_STOP_NONE) {
         CT_TRY(advance(d));
