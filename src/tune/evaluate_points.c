@@ -29,19 +29,22 @@ typedef struct {
 ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *options, ct_tune_queue *queue,
                         ct_tune_result *result, ct__tuner *t, ct_err *err)
 {
-    *t = (ct__tuner){.problem = problem, .options = *options, .queue = queue, .result = result, .err = err, .pilot = -1};
+    *t = (ct__tuner){.problem = problem, .options = *options, .queue = queue, .result = result, .err = err};
     t->repeats = CT_MAX(1, options->repeats);
     t->most_numbers = MOST_NUMBERS;
     t->phase = "start";
     t->start_s = ct_now_s();
     t->rows = ct__zalloc(problem->logs, sizeof *t->rows);
     t->covered = ct__zalloc(problem->logs, sizeof *t->covered);
-    if (!t->rows || !t->covered) return ct__no_memory(err, "logs", problem->logs);
+    t->rank = ct__zalloc(problem->logs, sizeof *t->rank);
+    if (!t->rows || !t->covered || !t->rank) return ct__no_memory(err, "logs", problem->logs);
     for (int32_t i = 0; i < problem->logs; i++) {
         t->rows[i] = -1;
         t->covered[i] = NAN;
+        t->rank[i] = t->trains;
         t->trains += !problem->log[i].test;
     }
+    t->used_to = t->trains;
     t->blocks = CT_MAX(1, LEAST_BLOCKS / CT_MAX(1, t->trains));
     t->noise_block = ct__zalloc((int64_t)problem->logs * t->blocks, sizeof *t->noise_block);
     if (!t->noise_block) return ct__no_memory(err, "logs", problem->logs);
@@ -67,6 +70,7 @@ void ct__tuner_free(ct__tuner *t)
     free(t->point);
     free(t->rows);
     free(t->covered);
+    free(t->rank);
     free(t->noise_block);
     ct__coordinates_free(&t->c);
 }
@@ -125,10 +129,10 @@ int ct__is_done(const ct__tune_point *p) { return isfinite(p->loss); }
 
 int ct__is_active(const ct__tuner *t, int32_t log)
 {
-    return !t->problem->log[log].test && (t->pilot < 0 || t->pilot == log);
+    return !t->problem->log[log].test && t->rank[log] >= t->used_from && t->rank[log] < t->used_to;
 }
 
-int32_t ct__actives(const ct__tuner *t) { return t->pilot < 0 ? t->trains : 1; }
+int32_t ct__actives(const ct__tuner *t) { return CT_MAX(1, t->used_to - t->used_from); }
 
 int64_t ct__points_left(const ct__tuner *t) { return CT_MAX(0, t->limit - t->result->points); }
 
@@ -303,10 +307,11 @@ static void set_loss(const ct__tuner *t, ct__tune_point *p)
     }
 }
 
-void ct__use_log(ct__tuner *t, int32_t log)
+void ct__use_logs(ct__tuner *t, int32_t from, int32_t to)
 {
     const double before = ct__actives(t);
-    t->pilot = log;
+    t->used_from = from;
+    t->used_to = to;
     t->noise_loss *= sqrt(before / ct__actives(t));
     for (int64_t i = 0; i < t->points; i++) set_loss(t, t->point[i]);
 }

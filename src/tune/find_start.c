@@ -155,10 +155,10 @@ ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p)
     return CT_OK;
 }
 
-double ct__noise_of(const ct__tuner *t, const ct__tune_point *p)
+double ct__noise_of(const ct__tuner *t, const ct__tune_point *p, int32_t log)
 {
-    const double ratio = t->noise > 0 && t->noise_at > 0 ? p->loss / t->noise_at : 1;
-    return t->noise * pow(ratio, t->noise_power) / ct__runs_of(t, p);
+    const double ratio = t->noise > 0 && t->noise_at > 0 ? p->figures[log].loss / t->noise_at : 1;
+    return t->noise * pow(ratio, t->noise_power) / CT_MAX(1, p->runs[log]);
 }
 
 int32_t ct__last_repeats(const ct__tuner *t)
@@ -258,11 +258,11 @@ static int32_t list_silent(const ct__tuner *t, const ct__tune_point *from, ct__t
 /* What is silent on the pilot log is run on the others. k, count <- those that are silent there, too. */
 static ct_status ask_other_logs(ct__tuner *t, ct__tune_point *from, ct__tune_point **point, int32_t *k, int32_t *count)
 {
-    const int32_t silent = *count, pilot = t->pilot;
+    const int32_t silent = *count, used = t->used_to;
     ct__tune_point **listed = ct__zalloc(silent, sizeof *listed);
     int64_t have = 0;
     if (!listed) return ct__no_memory(t->err, "parameters", silent);
-    ct__use_log(t, -1);
+    ct__use_logs(t, 0, t->trains);
     for (int32_t i = 0; i < silent; i++)
         if (point[k[i]] && point[k[i]] != from) listed[have++] = point[k[i]];
     ct_status status = ct__extend_noise(t, from);
@@ -270,7 +270,7 @@ static ct_status ask_other_logs(ct__tuner *t, ct__tune_point *from, ct__tune_poi
     for (int32_t i = *count = 0; i < silent && !t->cancelled; i++)
         if (!has_effect(t, from, point[k[i]])) k[(*count)++] = k[i];
     if (status == CT_OK && !t->cancelled && *count) status = find_silent(t, from, *count, k);
-    if (*count == silent) ct__use_log(t, pilot);
+    if (*count == silent) ct__use_logs(t, 0, used);
     free(listed);
     return status;
 }
@@ -283,8 +283,8 @@ ct_status ct__find_effects(ct__tuner *t, ct__tune_point *from, ct__tune_point **
     if (!k) return ct__no_memory(t->err, "parameters", t->c.n);
     int32_t count = list_silent(t, from, point, k);
     const ct_status status = !count           ? CT_OK
-                             : t->pilot >= 0 ? ask_other_logs(t, from, point, k, &count)
-                                             : find_silent(t, from, count, k);
+                             : t->used_to < t->trains ? ask_other_logs(t, from, point, k, &count)
+                                                      : find_silent(t, from, count, k);
     free(k);
     return status;
 }

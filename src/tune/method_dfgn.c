@@ -12,9 +12,9 @@
  * right in much, are the sign. Then points of the whole bounds are looked at (search_global.c). A search may end on
  * such a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
  *
- * With several training logs the search begins on one of them (pilot_log.c). Its first step that gains is run on all
- * logs: if they lose by it, the pilot log does not stand for them. When the pilot log promises no more, the search goes
- * on with all logs from the best point by all of them.
+ * With several training logs the search begins on one of them (pilot_logs.c). Its first step that gains is run on all
+ * logs: if they lose by it, the log does not stand for them. When the logs that are used promise no more, more are added,
+ * at the best point by all of them: perturbed runs are of the added logs alone.
  *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
@@ -34,7 +34,7 @@
 #define SURPRISES    2     /* then points of the whole bounds are looked at                                    */
 #define HOLDS        0.1   /* of the loss: a model that predicts so much, and is right, is not far off         */
 #define MOST_LOOKS   3
-#define PILOT_ENDS   0.02  /* of the loss: a decrease on the pilot log that is less is within its sampling error   */
+#define PILOT_ENDS   0.02  /* of the loss: a decrease on one log that is less is within its sampling error        */
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
 typedef struct {
@@ -52,7 +52,8 @@ typedef struct {
     int               holds;     /* a model has held over a long step        */
     int               looks;     /* at points of the whole bounds            */
     double            probed;    /* the loss where flat coordinates were moved; INFINITY: not since the last Jacobian */
-    int               confirmed; /* a step on the pilot log was run on all logs, and gained there */
+    int32_t           used;      /* logs that the models are of              */
+    int               confirmed; /* a step on the first log was run on all logs */
     ct_rng            rng;
     ct_tune_stop      stop;
 } dfgn;
@@ -273,7 +274,7 @@ static void take_first(dfgn *d)
     note_stop(d);
 }
 
-/* ---- The pilot log ---------------------------------------------------------------------------- */
+/* ---- Few logs --------------------------------------------------------------------------------- */
 
 /* What was put off until after the first step: is there noise, and which parameters have no effect? */
 static ct_status examine(dfgn *d)
@@ -281,88 +282,86 @@ static ct_status examine(dfgn *d)
     ct__tuner *t = d->t;
     if (!t->noise_known) CT_TRY(ct__find_noise(t, d->base));
     t->phase = "search";
-    if (t->cancelled) return CT_OK;
-    return ct__find_effects(t, d->from, d->first);
+    return t->cancelled ? CT_OK : ct__find_effects(t, d->from, d->first);
 }
 
-/* The base on all logs. 0: they do not gain by it. */
+/* The base on all logs. *gains 0: it is not the best by all of them. */
 static ct_status confirm(dfgn *d, int *gains)
 {
     const ct__tune_point *before = d->t->best;
     CT_TRY(ct__evaluate(d->t, 1, &d->base, CT__TRAIN_ALL, d->t->repeats));
-    *gains = d->t->best != before;
+    *gains = d->t->best != before || d->t->best == d->base;
     return CT_OK;
 }
 
-/* One step, or points far away. *ends 1: the pilot log promises no more. */
+/* One step, or points far away. *ends 1: the logs that are used promise no more; 2: they do not stand for the others. */
 static ct_status advance_pilot(dfgn *d, int *ends)
 {
     const ct__tune_point *before = d->base;
+    ct__tuner *t = d->t;
     double predicted, size;
     int    gains = 1;
-    CT_TRY(ct__renew_noise(d->t, d->base));
-    if (d->t->cancelled) return CT_OK;
-    if (d->surprises >= SURPRISES && !d->holds && d->looks < MOST_LOOKS && d->t->options.global)
-        return look_elsewhere(d);
+    CT_TRY(ct__renew_noise(t, d->base));
+    if (t->cancelled) return CT_OK;
+    if (d->surprises >= SURPRISES && !d->holds && d->looks < MOST_LOOKS && t->options.global) return look_elsewhere(d);
     CT_TRY(minimise_model(d, &predicted, &size));
-    *ends = predicted <= fmax(PILOT_ENDS * d->base->loss, NOISE * d->t->noise_loss) || size <= d->t->options.step ||
+    *ends = predicted <= fmax(PILOT_ENDS / d->used * d->base->loss, NOISE * t->noise_loss) || size <= t->options.step ||
             d->bad > MOST_BAD;
     if (*ends) return CT_OK;
     CT_TRY(take_step(d, predicted, size));
-    if (!d->confirmed && d->base != before && !d->t->cancelled) {
+    if (!d->confirmed && d->base != before && !t->cancelled) {
         d->confirmed = 1;
         CT_TRY(confirm(d, &gains));
     }
-    if (!d->t->cancelled && !d->t->effects_known) CT_TRY(examine(d));
-    *ends = !gains || d->t->pilot < 0;
+    if (!t->cancelled && !t->effects_known) CT_TRY(examine(d));
+    if (!gains || t->used_to > d->used) *ends = 2;
     return CT_OK;
 }
 
-/* The base <- the best point by all logs; a fresh Jacobian there. */
-static ct_status leave_pilot(dfgn *d)
+/* More logs, and their Jacobians at the best point by all logs. */
+static ct_status add_logs(dfgn *d, int all)
 {
-    ct__tuner *t = d->t;
-    int gains = 0;
-    if (t->pilot >= 0 && !t->cancelled) CT_TRY(confirm(d, &gains));
-    ct__use_log(t, -1);
+    ct__tuner    *t = d->t;
+    const int32_t to = all ? t->trains : ct__more_logs(t, d->used);
+    int gains;
+    CT_TRY(confirm(d, &gains));
     if (t->cancelled) return CT_OK;
     d->base = t->best;
+    ct__use_logs(t, d->used, to);
+    CT_TRY(ct__first_points(t, d->base, gains ? SECOND_STEP : FIRST_STEP, d->first));
+    ct__use_logs(t, 0, d->used = to);
     CT_TRY(ct__extend_noise(t, d->base));
     d->radius = gains ? 1 : FIRST_RADIUS;
-    if (!t->cancelled) CT_TRY(refresh(d, gains ? SECOND_STEP : FIRST_STEP));
-    if (!gains) d->fresh = INFINITY;
+    d->fresh = gains ? d->base->loss : INFINITY;
+    d->probed = INFINITY;
+    d->bad = d->small = 0;
     return CT_OK;
 }
 
-static ct_status run_pilot(dfgn *d, int32_t pilot)
+static ct_status run_pilot(dfgn *d)
 {
-    int ends = 0;
-    ct__use_log(d->t, pilot);
-    CT_TRY(refresh(d, FIRST_STEP));
-    if (d->t->cancelled) return CT_OK;
-    take_first(d);
-    while (d->stop == CT_TUNE_STOP_NONE && !ends) {
-        CT_TRY(advance_pilot(d, &ends));
+    while (d->used < d->t->trains && d->stop == CT_TUNE_STOP_NONE) {
+        int ends = 0;
+        while (d->stop == CT_TUNE_STOP_NONE && !ends) {
+            CT_TRY(advance_pilot(d, &ends));
+            note_stop(d);
+        }
+        if (!d->t->cancelled && !d->t->effects_known) CT_TRY(examine(d));
+        if (!d->t->cancelled) CT_TRY(add_logs(d, ends != 1));
         note_stop(d);
     }
-    if (!d->t->cancelled && !d->t->effects_known) CT_TRY(examine(d));
-    return leave_pilot(d);
+    return CT_OK;
 }
 
 static ct_status run(dfgn *d)
 {
-    const int32_t pilot = ct__choose_pilot(d->t, d->from);
-    if (pilot >= 0) {
-        const ct_status status = run_pilot(d, pilot);
-        ct__use_log(d->t, -1);
-        CT_TRY(status);
-    } else {
-        CT_TRY(refresh(d, FIRST_STEP));
-        if (d->t->cancelled) return CT_OK;
-        CT_TRY(ct__find_effects(d->t, d->from, d->first));
-        take_first(d);
-    }
-    note_stop(d);
+    d->used = ct__first_logs(d->t);
+    ct__use_logs(d->t, 0, d->used);
+    CT_TRY(refresh(d, FIRST_STEP));
+    if (d->t->cancelled) return CT_OK;
+    if (d->used == d->t->trains) CT_TRY(ct__find_effects(d->t, d->from, d->first));
+    take_first(d);
+    CT_TRY(run_pilot(d));
     while (d->stop == CT_TUNE_STOP_NONE) {
         CT_TRY(advance(d));
         note_stop(d);
@@ -376,6 +375,8 @@ ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **ans
     d.rng = ct__rng_stream(t->options.seed, 5, 0);
     ct_status status = begin(&d, t->err);
     if (status == CT_OK) status = run(&d);
+    ct__use_logs(t, 0, t->trains);
+    if (!ct__is_done(d.base)) d.base = t->best; /* a stop while few logs were used */
     *answer = d.base;
     *stop = d.stop;
     if (status == CT_OK && d.stop == CT_TUNE_STOP_STUCK) status = ct__note_stuck(t, d.base, d.predicted, d.s);

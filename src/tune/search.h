@@ -9,7 +9,7 @@
  *   noise_bias.c       what the noise of runs adds to it
  *   method_*.c         one method each
  *   find_start.c       a first point with an estimate; the noise of the estimator; parameters without effect
- *   pilot_log.c        one training log that stands for all of them while a search is far from its end
+ *   pilot_logs.c       few training logs that stand for all of them while a search is far from its end
  *   tune.c             a run in order
  *
  * The loss of a point is the mean over training logs of half the mean square of their residuals: every log counts
@@ -102,7 +102,8 @@ typedef struct {
     int64_t         *rows;        /* per log; -1: not known yet                         */
     double          *covered;     /* per log: outcome's, of the first run at the start  */
     int32_t          trains;
-    int32_t          pilot;       /* the only active log; -1: all training logs are     */
+    int32_t         *rank;        /* per log: its place in the order of training logs   */
+    int32_t          used_from, used_to; /* active are the training logs of these ranks */
     ct__tune_point **point;       /* all points                                         */
     int64_t          points, capacity;
     ct__tune_point  *start, *best;/* best: smallest loss on all training logs           */
@@ -142,9 +143,9 @@ ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const po
 int ct__is_done(const ct__tune_point *p); /* finite loss on all active logs */
 int ct__is_active(const ct__tuner *t, int32_t log);
 int32_t ct__actives(const ct__tuner *t); /* how many */
-/* Losses and models are of this training log from now on; -1: of all of them. Points that were not run there have the
- * loss NaN. */
-void ct__use_log(ct__tuner *t, int32_t log);
+/* Losses and models are of the training logs of these ranks from now on. Points that were not run on all of them have
+ * the loss NaN. */
+void ct__use_logs(ct__tuner *t, int32_t from, int32_t to);
 int32_t ct__runs_of(const ct__tuner *t, const ct__tune_point *p); /* averaged at the point on each active log, >= 1 */
 /* How many more points may be evaluated. */
 int64_t ct__points_left(const ct__tuner *t);
@@ -153,16 +154,19 @@ double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune
 
 /* ---- Linear models ---------------------------------------------------------------------------- */
 
-/* r(x_b + s) = r_b + sum over k of (r_k - r_b) (C_k0 + sum over i of C_ki s_i). Everything that a step needs is in
- * products of residual vectors, so Jacobians are never stored. */
+/* r(x_b + s) = r_b + sum over k of (r_k - r_b) (C_k0 + sum over i of C_ki s_i), for the residuals of each log: points are
+ * those that were run on it. Everything that a step needs is in products of residual vectors, so Jacobians are never
+ * stored. */
 typedef struct {
     int32_t n, count, capacity;
+    const ct__tuner *t;
     ct__tune_point  *base;
-    ct__tune_point **point;  /* count                                       */
-    double *C;               /* count x (n + 1)                             */
+    int     noisy;           /* noise has a part in the weights of points   */
+    double  kappa;           /* curvature, for these weights                */
+    ct__tune_point **point;  /* count: of the log that was fitted last      */
+    double *C;               /* count x (n + 1): of this log                */
     double *H, *g;           /* n x n: J'J; n: J'r at the base              */
     double  half;            /* 1/2 |r|^2 of the model at the base          */
-    double *spread;          /* n x n: S'WS; information about directions   */
     double *work;
     double *noise;           /* 3 n^2 + 2 n: room of ct__model_remove_noise */
     double  near;            /* points that are nearer count as if they were so far */
@@ -170,30 +174,33 @@ typedef struct {
 
 ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *out, ct_err *err);
 void      ct__model_free(ct__linear_model *model);
-/* The model around base from the nearest of all points of the tuner. 0: directions are missing. */
+/* The model of the active logs around base, from the nearest of all points of the tuner. */
 ct_status ct__model_fit(ct__linear_model *model, ct__tuner *t, ct__tune_point *base);
+/* point, count, C <- those of one log. */
+void ct__model_use_log(ct__linear_model *model, int32_t log);
 /* H and g from the rows of one log alone: rows from..to; H, g are added to, with that weight. */
-void ct__model_add(const ct__linear_model *model, int32_t log, int64_t from, int64_t to, double weight, double *H,
+void ct__model_add(ct__linear_model *model, int32_t log, int64_t from, int64_t to, double weight, double *H,
                    double *g, double *half);
 /* H, g of all rows <- without what the noise of runs adds to them on average. */
-void ct__model_remove_noise(const ct__linear_model *model, const ct__tuner *t, double *H, double *g);
-/* The direction that the points say least about, a unit vector, and the distance at which they say it. */
-double ct__model_weakest(const ct__linear_model *model, double *direction);
+void ct__model_remove_noise(ct__linear_model *model, const ct__tuner *t, double *H, double *g);
 
 /* ---- Before the search ------------------------------------------------------------------------ */
 
 /* *first <- the start, or a point near it that has estimates on all training logs; NULL: none was found. */
 ct_status ct__find_first(ct__tuner *t, ct__tune_point **first);
-/* The training log that a search begins with; -1: all of them. */
-int32_t ct__choose_pilot(const ct__tuner *t, const ct__tune_point *first);
+/* Ranks of training logs: those that stand best for all of them come first. */
+ct_status ct__order_logs(ct__tuner *t, const ct__tune_point *first);
+/* How many logs a search begins with; how many it goes on with. trains: all of them. */
+int32_t ct__first_logs(const ct__tuner *t);
+int32_t ct__more_logs(const ct__tuner *t, int32_t logs);
 /* Runs p again on active logs: t->noise, t->noise_loss, result->noise. */
 ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p);
 /* The same where noise was seen on one log: on all of them. */
 ct_status ct__extend_noise(ct__tuner *t, ct__tune_point *p);
 /* Runs p again if its loss is much smaller than that of the point where noise was measured: it may have less. */
 ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p);
-/* |r - E r|^2 of the mean over the runs at p. */
-double ct__noise_of(const ct__tuner *t, const ct__tune_point *p);
+/* |r - E r|^2 of the mean over the runs at p on a log. */
+double ct__noise_of(const ct__tuner *t, const ct__tune_point *p, int32_t log);
 /* Runs of the last points of a search: more than one if the program has noise. */
 int32_t ct__last_repeats(const ct__tuner *t);
 /* Holds coordinates that change nothing; point[k] differs from `from` in coordinate k. They are named by a finding. If

@@ -104,9 +104,9 @@ static void drop_stuck(ct_findings *list)
 /* from <- the best of n + 1 points, by the pilot log; NULL: it has no estimate of a training log. */
 static ct_status random_place(ct__tuner *t, ct_rng *rng, ct__tune_point **from)
 {
-    if (t->options.method == CT_TUNE_DFGN) ct__use_log(t, ct__choose_pilot(t, t->best));
+    if (t->options.method == CT_TUNE_DFGN) ct__use_logs(t, 0, ct__first_logs(t));
     const ct_status status = ct__random_points(t, rng, t->start->x, INFINITY, t->c.n + 1, -1, from);
-    ct__use_log(t, -1);
+    ct__use_logs(t, 0, t->trains);
     CT_TRY(status);
     if (*from && !t->cancelled) CT_TRY(ct__evaluate(t, 1, from, CT__TRAIN, t->repeats));
     if (*from && !ct__is_done(*from)) *from = NULL;

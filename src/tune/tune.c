@@ -92,7 +92,8 @@ static ct_status run(ct__tuner *t)
     CT_TRY(ct__evaluate(t, 1, &t->start, CT__TRAIN, t->repeats));
     r->loss_start = t->start->loss;
     CT_TRY(ct__find_first(t, &first));
-    const int later = first && t->options.method == CT_TUNE_DFGN && ct__choose_pilot(t, first) >= 0;
+    if (first && !t->cancelled) CT_TRY(ct__order_logs(t, first));
+    const int later = t->options.method == CT_TUNE_DFGN && ct__first_logs(t) < t->trains; /* after a step */
     if (!t->cancelled && first && !later) CT_TRY(ct__find_noise(t, first));
     if (!t->cancelled && first && t->c.n) {
         t->phase = "search";
