@@ -37,7 +37,8 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
     t->rows = ct__zalloc(problem->logs, sizeof *t->rows);
     t->covered = ct__zalloc(problem->logs, sizeof *t->covered);
     t->rank = ct__zalloc(problem->logs, sizeof *t->rank);
-    if (!t->rows || !t->covered || !t->rank) return ct__no_memory(err, "logs", problem->logs);
+    t->broken = ct__zalloc(2 * (int64_t)problem->logs, sizeof *t->broken);
+    if (!t->rows || !t->covered || !t->rank || !t->broken) return ct__no_memory(err, "logs", problem->logs);
     for (int32_t i = 0; i < problem->logs; i++) {
         t->rows[i] = -1;
         t->covered[i] = NAN;
@@ -45,6 +46,7 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
         t->trains += !problem->log[i].test;
     }
     t->used_to = t->trains;
+    t->unordered = t->broken + problem->logs;
     t->blocks = CT_MAX(1, LEAST_BLOCKS / CT_MAX(1, t->trains));
     t->noise_block = ct__zalloc((int64_t)problem->logs * t->blocks, sizeof *t->noise_block);
     if (!t->noise_block) return ct__no_memory(err, "logs", problem->logs);
@@ -71,6 +73,7 @@ void ct__tuner_free(ct__tuner *t)
     free(t->rows);
     free(t->covered);
     free(t->rank);
+    free(t->broken);
     free(t->noise_block);
     ct__coordinates_free(&t->c);
 }
@@ -200,6 +203,8 @@ static void note_end(ct__tuner *t, int64_t ticket, wanted_run *w, const ct_tune_
     ct_tune_result *r = t->result;
     w->outcome = *outcome;
     w->ended = 1;
+    t->broken[w->log] = CT_MAX(t->broken[w->log], outcome->broken);
+    t->unordered[w->log] = CT_MAX(t->unordered[w->log], outcome->unordered);
     if (w->outcome.end == CT_TUNE_DONE)
         for (int64_t i = 0; i < w->outcome.rows && w->outcome.end == CT_TUNE_DONE; i++)
             if (!isfinite(w->outcome.residual[i])) w->outcome.end = CT_TUNE_NOT_FINITE;

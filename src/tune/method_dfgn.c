@@ -13,8 +13,8 @@
  * such a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
  *
  * With several training logs the search begins on one of them (pilot_logs.c). Its first step that gains is run on all
- * logs: if they lose by it, the log does not stand for them. When the logs that are used promise no more, more are added,
- * at the best point by all of them: perturbed runs are of the added logs alone.
+ * logs: if they lose by it, the log does not stand for them. When the logs that are used promise no more, others are
+ * added, at the best point by all of them: perturbed runs are of the added logs alone.
  *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
@@ -25,7 +25,9 @@
 #define FIRST_RADIUS 3.0   /* a start ten times off is 2.3 away in every coordinate                            */
 #define MOST_RADIUS  8.0
 #define DAMPING      1e-4  /* of the mean curvature: a common factor on all variances does not change the loss  */
-#define SECOND_STEP  0.5   /* of the Jacobian that tells whether this is a minimum                             */
+#define SECOND_STEP  0.5   /* of the Jacobian that tells whether this is a minimum; with noise up to FIRST_STEP  */
+#define ABOVE_NOISE  2.0   /* times the noise of runs: what a step should change residuals by                  */
+#define LAST_ROUNDS  2     /* of the model's minimum, run several times, where the program has noise           */
 #define REFRESHED    0.99  /* a gain of a percent since the last fresh Jacobian asks for another               */
 #define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
 #define STUCK        0.05  /* of the loss: a decrease that a model predicts within a distance of one             */
@@ -121,6 +123,16 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
         CT_TRY(ct__evaluate(t, count, fresh, CT__TRAIN, t->repeats));
     }
     return CT_OK;
+}
+
+/* Of a Jacobian near the minimum. A longer step has more error from curvature, a shorter one more from noise. Slopes
+ * are those of the model that was fitted last. */
+static double second_step(const dfgn *d)
+{
+    double trace = 0;
+    for (int32_t i = 0; i < d->n; i++) trace += d->model.H[i * d->n + i] / d->n;
+    if (!(d->t->noise > 0) || !(trace > 0)) return SECOND_STEP;
+    return CT_MIN(FIRST_STEP, CT_MAX(SECOND_STEP, ABOVE_NOISE * sqrt(d->t->noise / trace)));
 }
 
 /* New points along all coordinates, near the base: a fresh Jacobian. */
@@ -241,7 +253,7 @@ static ct_status advance(dfgn *d)
     const int little = predicted <= least || d->small > 1, end = size <= o->step;
     if (little || end || d->bad > MOST_BAD) {
         if (o->global && (little || end) && !(d->base->loss > REFRESHED * d->probed)) return probe_flat(d);
-        if (!(d->base->loss > REFRESHED * d->fresh)) return refresh(d, SECOND_STEP);
+        if (!(d->base->loss > REFRESHED * d->fresh)) return refresh(d, second_step(d));
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
         else if (end) return end_by_step(d);
         if (d->stop) return CT_OK;
@@ -249,17 +261,19 @@ static ct_status advance(dfgn *d)
     return take_step(d, predicted, size);
 }
 
-/* With noise the smallest loss is that of a lucky run. The minimum of the model and the base are run several times. */
+/* With noise the smallest loss is that of a lucky run. The minimum of the model and the base are run several times.
+ * What that tells refines the model, so that its next minimum is a candidate, too. */
 static ct_status settle(dfgn *d)
 {
     const int32_t repeats = ct__last_repeats(d->t);
-    ct__tune_point *pair[2] = {d->base, NULL};
-    if (!(d->t->noise > 0) || d->t->cancelled) return CT_OK;
-    CT_TRY(minimise_model(d, NULL, NULL));
-    for (int32_t i = 0; i < d->n; i++) d->x[i] = d->base->x[i] + d->s[i];
-    CT_TRY(ct__point_at(d->t, d->x, &pair[1]));
-    CT_TRY(ct__evaluate(d->t, 2, pair, CT__TRAIN, repeats));
-    if (!d->t->cancelled && ct__is_done(pair[1]) && pair[1]->loss < d->base->loss) d->base = pair[1];
+    for (int round = 0; round < LAST_ROUNDS && d->t->noise > 0 && !d->t->cancelled; round++) {
+        ct__tune_point *pair[2] = {d->base, NULL};
+        CT_TRY(minimise_model(d, NULL, NULL));
+        for (int32_t i = 0; i < d->n; i++) d->x[i] = d->base->x[i] + d->s[i];
+        CT_TRY(ct__point_at(d->t, d->x, &pair[1]));
+        CT_TRY(ct__evaluate(d->t, 2, pair, CT__TRAIN, repeats));
+        if (!d->t->cancelled && ct__is_done(pair[1]) && pair[1]->loss < d->base->loss) d->base = pair[1];
+    }
     return CT_OK;
 }
 
@@ -294,7 +308,7 @@ static ct_status confirm(dfgn *d, int *gains)
     return CT_OK;
 }
 
-/* One step, or points far away. *ends 1: the logs that are used promise no more; 2: they do not stand for the others. */
+/* One step, or points far away. *ends 1: the logs that are used promise no more; 2: they do not stand for others. */
 static ct_status advance_pilot(dfgn *d, int *ends)
 {
     const ct__tune_point *before = d->base;
@@ -328,7 +342,7 @@ static ct_status add_logs(dfgn *d, int all)
     if (t->cancelled) return CT_OK;
     d->base = t->best;
     ct__use_logs(t, d->used, to);
-    CT_TRY(ct__first_points(t, d->base, gains ? SECOND_STEP : FIRST_STEP, d->first));
+    CT_TRY(ct__first_points(t, d->base, gains ? second_step(d) : FIRST_STEP, d->first));
     ct__use_logs(t, 0, d->used = to);
     CT_TRY(ct__extend_noise(t, d->base));
     d->radius = gains ? 1 : FIRST_RADIUS;

@@ -101,6 +101,7 @@ typedef struct {
     ct__coordinates  c;
     int64_t         *rows;        /* per log; -1: not known yet                         */
     double          *covered;     /* per log: outcome's, of the first run at the start  */
+    int64_t         *broken, *unordered; /* per log: outcome's, the most of any run     */
     int32_t          trains;
     int32_t         *rank;        /* per log: its place in the order of training logs   */
     int32_t          used_from, used_to; /* active are the training logs of these ranks */
@@ -154,8 +155,8 @@ double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune
 
 /* ---- Linear models ---------------------------------------------------------------------------- */
 
-/* r(x_b + s) = r_b + sum over k of (r_k - r_b) (C_k0 + sum over i of C_ki s_i), for the residuals of each log: points are
- * those that were run on it. Everything that a step needs is in products of residual vectors, so Jacobians are never
+/* r(x_b + s) = r_b + sum over k of (r_k - r_b) (C_k0 + sum over i of C_ki s_i), for the residuals of each log: points
+ * are those that were run on it. Everything that a step needs is in products of residual vectors, so Jacobians are never
  * stored. */
 typedef struct {
     int32_t n, count, capacity;
@@ -215,6 +216,8 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
 
 /* tune_findings.c: logs whose truth is longer than the estimate. */
 ct_status ct__note_covered(ct__tuner *t);
+/* Logs whose estimates have records that are no poses, or stamps out of order. */
+ct_status ct__note_records(ct__tuner *t);
 /* Runs that failed. */
 ct_status ct__note_failures(ct__tuner *t);
 /* A finding: stuck at p, where a model predicts that decrease along s. */
