@@ -285,6 +285,11 @@ typedef enum {
       "{subjects}: the estimate at the start values covers {share:.2g} % of the truth's time. What is outside is not " \
       "compared. If the program stopped early, \"whole: true\" under \"estimate\" counts what is missing as lost.",    \
       "share")                                                                                                         \
+    X(CT_FINDING_ESTIMATE_RECORDS, "estimate_records", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                             \
+      "{subjects}: in the worst run {broken:.0f} records of the estimate are no poses (not finite, or a quaternion of "\
+      "zeros), and the stamps of {unordered:.0f} repeat or go back. The former count as lost poses. The latter are "   \
+      "sorted; of equal stamps the first counts.",                                                                     \
+      "broken", "unordered")                                                                                           \
     X(CT_FINDING_FEW_RECORDINGS, "few_recordings", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                           \
       "There are {recordings:.0f} training recordings, too few to hold them out. {parts:.0f} parts of their logs "     \
       "were held out instead. Recordings are what is independent: errors on others may be larger.",                    \

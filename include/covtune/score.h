@@ -34,6 +34,10 @@ typedef struct {
     int     covariance_dim;
     int64_t dropped;     /* records with numbers that are missing or not finite, or with the stamp of another */
     int64_t reordered;   /* records with a stamp before that of the one before; the trajectory is sorted      */
+    int64_t without_stamp; /* of the dropped: records whose stamp is no number                                */
+    int64_t broken;      /* of the dropped: records with a stamp that are no poses: not finite, no rotation   */
+    ct_ns  *broken_stamp;/* `broken` of them, rising; by malloc. Sites between such a record and its neighbours are
+                            lost: nothing is interpolated over it                                             */
 } ct_trajectory;
 
 /* X(constant, name, description): the frame and order of a covariance that a file has */

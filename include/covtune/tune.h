@@ -116,6 +116,9 @@ typedef struct {
     double     *residual;  /* of CT_TUNE_DONE and CT_TUNE_SHORT: `rows` numbers, as many for every run of a log; owned
                               by the receiver                                                                     */
     int64_t     poses, lost;
+    int64_t     broken;                /* records of the estimate that are no poses: not finite, no rotation, no stamp;
+                                          those between poses count as lost                                       */
+    int64_t     unordered;             /* records whose stamp repeats or goes back: the estimate is sorted        */
     double      translation, rotation; /* root mean square errors, m and rad; NaN: not known                      */
     double      rpe_translation, rpe_rotation; /* root mean squares of relative errors over the loss's delta; NaN   */
     double      nees;                  /* mean per coordinate; NaN: no covariances                                */

@@ -65,6 +65,8 @@ static ct_status find(const ct_sites *s, const ct_trajectory *estimate, found *o
         int64_t from;
         out->place[i] = -1;
         if (!ct__cursor_at(&cursor, t, s->timed ? s->options.gap_s : 0, &x, &from)) continue;
+        if (estimate->stamp[cursor.at] != t && /* between two poses: is one in between that failed? */
+            ct__broken_within(estimate, estimate->stamp[cursor.at - 1], estimate->stamp[cursor.at])) continue;
         out->place[i] = out->sides.count;
         ct__sides_add(&out->sides, s->stamp[i], x, s->truth[i], from);
     }

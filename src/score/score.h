@@ -31,6 +31,8 @@ ct_ns ct__stamp_plus(ct_ns stamp, double offset_s);
 
 /* Poses in the order of time; those with the stamp of an earlier record are dropped. */
 ct_status ct__trajectory_sort(ct_trajectory *trajectory, ct_err *err);
+/* Is a record that is no pose at one of these times, or between? O(log n). */
+int ct__broken_within(const ct_trajectory *trajectory, ct_ns from, ct_ns to);
 
 /* x, y, yaw alone. */
 ct_se3 ct__flat(ct_se3 pose);

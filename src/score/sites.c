@@ -145,6 +145,23 @@ static void choose_times(ct_sites *s, const ct_trajectory *truth, const ct_traje
         fill_stretch(s, truth, &g, last, INT64_MAX, closed, step_s);
 }
 
+/* Stamps of poses, and of records that are no poses after the first of them: an estimator that fails in between, or
+ * until the end, has lost these. all->stamp: for the caller to free. */
+static ct_status merge_broken(const ct_trajectory *first, ct_trajectory *all, ct_err *err)
+{
+    int64_t i = 0, b = 0;
+    *all = *first;
+    all->poses = 0;
+    all->stamp = ct__zalloc(first->poses + first->broken, sizeof *all->stamp);
+    if (!all->stamp) return ct__no_memory(err, "poses", first->poses + first->broken);
+    while (b < first->broken && first->broken_stamp[b] < first->stamp[0]) b++;
+    while (i < first->poses || b < first->broken) {
+        const int pose = b >= first->broken || (i < first->poses && first->stamp[i] <= first->broken_stamp[b]);
+        all->stamp[all->poses++] = pose ? first->stamp[i++] : first->broken_stamp[b++];
+    }
+    return CT_OK;
+}
+
 /* ---- choice ---- */
 
 /* Does any pose of the first estimate lie in the time of the truth that is compared? */
@@ -163,13 +180,16 @@ static ct_status choose(ct_sites *s, const ct_trajectory *truth, const ct_trajec
     s->planar = truth->planar || first->planar;
     s->timed = truth->timed;
     s->dim = s->rotations ? s->planar ? 3 : 6 : s->planar ? 2 : 3;
-    const int64_t room = truth->poses + first->poses;
+    const int64_t room = truth->poses + first->poses + first->broken;
     s->stamp = ct__zalloc(room, sizeof *s->stamp);
     s->truth = ct__zalloc(room, sizeof *s->truth);
     if (!s->stamp || !s->truth) return ct__no_memory(err, "sites", room);
     if (s->timed && overlaps(s, truth, first)) {
+        ct_trajectory all;
         CT_TRY(median_interval(first, s->options.gap_s, &step_s, err));
-        choose_times(s, truth, first, step_s);
+        CT_TRY(merge_broken(first, &all, err));
+        choose_times(s, truth, &all, step_s);
+        free(all.stamp);
     }
     for (int64_t i = 0; i < truth->poses && !s->timed; i++) add_site(s, truth->stamp[i], truth->pose[i]);
     if (s->count == 0) return ct__no_overlap(first, truth, s->options.offset_s, "", err);

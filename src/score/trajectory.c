@@ -46,6 +46,7 @@ void ct_trajectory_free(ct_trajectory *t)
     free(t->stamp);
     free(t->pose);
     free(t->covariance);
+    free(t->broken_stamp);
     free(t);
 }
 
@@ -94,9 +95,27 @@ static ct_status rearrange(ct_trajectory *t, const place *order, ct_err *err)
     return CT_OK;
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const ct_ns x = *(const ct_ns *)a, y = *(const ct_ns *)b;
+    return (x > y) - (x < y);
+}
+
+int ct__broken_within(const ct_trajectory *t, ct_ns from, ct_ns to)
+{
+    int64_t low = 0, high = t->broken;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (t->broken_stamp[middle] < from) low = middle + 1;
+        else high = middle;
+    }
+    return low < t->broken && t->broken_stamp[low] <= to;
+}
+
 ct_status ct__trajectory_sort(ct_trajectory *t, ct_err *err)
 {
     int rises = 1;
+    if (t->broken > 1) qsort(t->broken_stamp, (size_t)t->broken, sizeof *t->broken_stamp, by_time);
     for (int64_t i = 1; i < t->poses; i++) {
         t->reordered += t->stamp[i] < t->stamp[i - 1];
         rises = rises && t->stamp[i] > t->stamp[i - 1];

@@ -110,6 +110,7 @@ static void fill(const view *v, ct_trajectory *t)
         const ct_se3 pose = pose_of(v, i);
         if (!(known(v, i) & 1) || !finite_pose(pose)) {
             t->dropped++;
+            t->without_stamp++; /* of a graph it is not asked which it lacks */
             continue;
         }
         space = space || ct_graph_kind(v->seq->graph, i) == CT_SE3;

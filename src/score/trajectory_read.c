@@ -16,7 +16,7 @@ typedef struct {
     int planar, rotations;
     int camera, geodetic, n; /* n: rows of the covariance in the file */
     ct_trajectory *t;
-    int64_t stamp_room, pose_room, covariance_room;
+    int64_t stamp_room, pose_room, covariance_room, broken_room;
 } reading;
 
 /* ---- rotations ---- */
@@ -137,6 +137,8 @@ static ct_status add_record(reading *r, const ct_record *record, ct_err *err)
 {
     ct_trajectory *t = r->t;
     if (!finite_values(r, record)) {
+        CT_TRY(ct__grow(&t->broken_stamp, &r->broken_room, t->broken + 1, sizeof *t->broken_stamp, "poses", err));
+        t->broken_stamp[t->broken++] = record->stamp;
         t->dropped++;
         return CT_OK;
     }
@@ -197,7 +199,8 @@ static ct_status read_all(reading *r, const char *path, const ct_trajectory_opti
         if (!more) break;
         CT_TRY(add_record(r, &record, err));
     }
-    r->t->dropped += ct_source_count(r->source).no_stamp;
+    r->t->without_stamp = ct_source_count(r->source).no_stamp;
+    r->t->dropped += r->t->without_stamp;
     if (r->t->poses == 0 && r->t->dropped == 0) return ct_fail(err, CT_E_EMPTY, "%s: there are no records in it", path);
     if (r->t->poses == 0)
         return ct_fail(err, CT_E_EMPTY, "%s: none of its %lld records is a pose: numbers are missing or not finite",

@@ -36,12 +36,17 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
     t->start_s = ct_now_s();
     t->rows = ct__zalloc(problem->logs, sizeof *t->rows);
     t->covered = ct__zalloc(problem->logs, sizeof *t->covered);
-    if (!t->rows || !t->covered) return ct__no_memory(err, "logs", problem->logs);
+    t->rank = ct__zalloc(problem->logs, sizeof *t->rank);
+    t->broken = ct__zalloc(2 * (int64_t)problem->logs, sizeof *t->broken);
+    if (!t->rows || !t->covered || !t->rank || !t->broken) return ct__no_memory(err, "logs", problem->logs);
     for (int32_t i = 0; i < problem->logs; i++) {
         t->rows[i] = -1;
         t->covered[i] = NAN;
+        t->rank[i] = t->trains;
         t->trains += !problem->log[i].test;
     }
+    t->used_to = t->trains;
+    t->unordered = t->broken + problem->logs;
     t->blocks = CT_MAX(1, LEAST_BLOCKS / CT_MAX(1, t->trains));
     t->noise_block = ct__zalloc((int64_t)problem->logs * t->blocks, sizeof *t->noise_block);
     if (!t->noise_block) return ct__no_memory(err, "logs", problem->logs);
@@ -67,6 +72,8 @@ void ct__tuner_free(ct__tuner *t)
     free(t->point);
     free(t->rows);
     free(t->covered);
+    free(t->rank);
+    free(t->broken);
     free(t->noise_block);
     ct__coordinates_free(&t->c);
 }
@@ -86,7 +93,7 @@ static ct__tune_point *point_new(const ct__tuner *t)
     }
     p->value = p->x + n;
     p->tried = p->runs + logs;
-    p->loss = NAN;
+    p->loss = p->whole = NAN;
     for (int64_t i = 0; i < logs; i++)
         p->figures[i] = (ct_tune_figures){CT_TUNE_END_COUNT, NAN, NAN, NAN, NAN};
     return p;
@@ -123,6 +130,13 @@ ct_status ct__point_at(ct__tuner *t, const double *x, ct__tune_point **out)
 
 int ct__is_done(const ct__tune_point *p) { return isfinite(p->loss); }
 
+int ct__is_active(const ct__tuner *t, int32_t log)
+{
+    return !t->problem->log[log].test && t->rank[log] >= t->used_from && t->rank[log] < t->used_to;
+}
+
+int32_t ct__actives(const ct__tuner *t) { return CT_MAX(1, t->used_to - t->used_from); }
+
 int64_t ct__points_left(const ct__tuner *t) { return CT_MAX(0, t->limit - t->result->points); }
 
 double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b)
@@ -130,13 +144,13 @@ double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune
     double sum = 0;
     for (int32_t l = 0; l < t->problem->logs; l++) {
         double own = 0;
-        if (t->problem->log[l].test) continue;
+        if (!ct__is_active(t, l)) continue;
         if (!a->residual[l] || (b && !b->residual[l])) return INFINITY;
         for (int64_t i = 0; i < t->rows[l]; i++) {
             const double d = a->residual[l][i] - (b ? b->residual[l][i] : 0);
             own += d * d;
         }
-        sum += own / (double)(CT_MAX(1, t->rows[l]) * t->trains);
+        sum += own / (double)(CT_MAX(1, t->rows[l]) * ct__actives(t));
     }
     return sum;
 }
@@ -172,8 +186,8 @@ static void report(ct__tuner *t, const ct_tune_request *request, const ct_tune_o
         .failed = failed,
         .cached = r->cached,
         .expected = r->runs + t->running + left,
-        .loss_start = t->start ? t->start->loss : NAN,
-        .loss = t->best ? t->best->loss : NAN,
+        .loss_start = t->start ? t->start->whole : NAN,
+        .loss = t->best ? t->best->whole : NAN,
         .seconds = ct_now_s() - t->start_s,
         .value = t->best ? t->best->value : NULL,
         .request = request,
@@ -189,6 +203,8 @@ static void note_end(ct__tuner *t, int64_t ticket, wanted_run *w, const ct_tune_
     ct_tune_result *r = t->result;
     w->outcome = *outcome;
     w->ended = 1;
+    t->broken[w->log] = CT_MAX(t->broken[w->log], outcome->broken);
+    t->unordered[w->log] = CT_MAX(t->unordered[w->log], outcome->unordered);
     if (w->outcome.end == CT_TUNE_DONE)
         for (int64_t i = 0; i < w->outcome.rows && w->outcome.end == CT_TUNE_DONE; i++)
             if (!isfinite(w->outcome.residual[i])) w->outcome.end = CT_TUNE_NOT_FINITE;
@@ -282,16 +298,27 @@ static int may_retry(const ct__tuner *t, const wanted_run *w, int round)
     return round < (t->recovered ? 2 * RETRIES : RETRIES) && (t->recovered || t->retried < RETRIES);
 }
 
-/* The mean over training logs. */
+/* Means over active logs, and over training logs. */
 static void set_loss(const ct__tuner *t, ct__tune_point *p)
 {
-    double sum = 0;
+    p->loss = p->whole = 0;
     for (int32_t l = 0; l < t->problem->logs; l++) {
         if (t->problem->log[l].test) continue;
-        if (p->figures[l].end == CT_TUNE_END_COUNT) return; /* not run yet */
-        sum += p->runs[l] ? p->figures[l].loss : INFINITY;
+        const double own = p->figures[l].end == CT_TUNE_END_COUNT ? NAN /* not run yet */
+                           : p->runs[l]                           ? p->figures[l].loss
+                                                                  : INFINITY;
+        p->whole += own / t->trains;
+        if (ct__is_active(t, l)) p->loss += own / ct__actives(t);
     }
-    p->loss = sum / t->trains;
+}
+
+void ct__use_logs(ct__tuner *t, int32_t from, int32_t to)
+{
+    const double before = ct__actives(t);
+    t->used_from = from;
+    t->used_to = to;
+    t->noise_loss *= sqrt(before / ct__actives(t));
+    for (int64_t i = 0; i < t->points; i++) set_loss(t, t->point[i]);
 }
 
 /* Takes the batch in order; what may be tried again goes into `again`. */
@@ -345,11 +372,11 @@ static void note_points(ct__tuner *t, int64_t count, ct__tune_point *const point
 {
     for (int64_t i = 0; i < count; i++) {
         ct__tune_point *p = point[i];
-        const int known = !isnan(p->loss);
         set_loss(t, p);
         if (isnan(p->loss)) continue;
-        t->result->points += !known;
-        if (ct__is_done(p) && (!t->best || p->loss < t->best->loss)) t->best = p;
+        t->result->points += !p->counted;
+        p->counted = 1;
+        if (isfinite(p->whole) && (!t->best || p->whole < t->best->whole)) t->best = p;
     }
 }
 
@@ -377,7 +404,7 @@ static void drop_residuals(ct__tuner *t, int64_t count, ct__tune_point *const po
 
 static int wants(const ct__tuner *t, int32_t log, ct__log_set logs)
 {
-    return logs == CT__ALL || (logs == CT__TEST) == (t->problem->log[log].test != 0);
+    return logs == CT__TRAIN ? ct__is_active(t, log) : (logs == CT__TEST) == (t->problem->log[log].test != 0);
 }
 
 /* Runs that the point still needs on a log: all of `repeats`, if none has failed for good. */
@@ -412,7 +439,8 @@ ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const po
 {
     batch     b = {0};
     ct_status status = CT_OK;
-    for (int64_t i = 0; i < count && status == CT_OK; i++) status = want_missing(t, &b, point[i], log[i], repeats);
+    for (int64_t i = 0; i < count && status == CT_OK; i++)
+        status = want_missing(t, &b, point[i], log[i], repeats ? repeats : point[i]->runs[log[i]] + 1);
     if (status == CT_OK) status = run_batch(t, &b);
     else batch_free(&b);
     return status;

@@ -84,10 +84,10 @@ static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const
         own[i] = p->figures[log[i]].loss;
         point[i] = p;
     }
-    const int32_t runs = ct__runs_of(t, p);
-    if (status == CT_OK) status = ct__evaluate_log(t, count, point, log, runs + 1);
+    for (int32_t i = 0; i < count && status == CT_OK; i++) square[i] = p->runs[log[i]];
+    if (status == CT_OK) status = ct__evaluate_log(t, count, point, log, 0);
     for (int32_t i = 0; i < count && status == CT_OK && !t->cancelled; i++) {
-        const double d = p->figures[log[i]].loss - own[i], factor = runs * (runs + 1.0);
+        const double d = p->figures[log[i]].loss - own[i], runs = square[i], factor = runs * (runs + 1);
         square[i] = loss[i] = 0;
         if (p->runs[log[i]] <= runs) continue; /* it failed */
         for (int32_t k = 0; k < t->blocks; k++) {
@@ -112,7 +112,7 @@ static ct_status measure_noise(ct__tuner *t, ct__tune_point *p, int all)
     double  *d = ct__zalloc(2 * logs, sizeof *d), square = 0, loss = 0;
     ct_status status = log && d ? CT_OK : ct__no_memory(t->err, "logs", logs);
     for (int32_t l = 0; l < logs && status == CT_OK; l++)
-        if (!t->problem->log[l].test) log[count++] = l;
+        if (ct__is_active(t, l)) log[count++] = l;
     if (status == CT_OK) status = run_again(t, p, all ? count : 1, log, d, d + logs);
     if (status == CT_OK && !t->cancelled && !all && d[0] > 0 && count > 1) /* the others as well: how much? */
         status = run_again(t, p, count - 1, log + 1, d + 1, d + logs + 1);
@@ -125,7 +125,7 @@ static ct_status measure_noise(ct__tuner *t, ct__tune_point *p, int all)
     free(d);
     if (status != CT_OK || t->cancelled || (all && !known)) return status;
     t->noise = known ? square / known : 0;
-    t->noise_loss = known ? sqrt(loss / known / t->trains) : 0;
+    t->noise_loss = known ? sqrt(loss / known / ct__actives(t)) : 0;
     t->noise_at = p->loss;
     t->result->noise = t->noise_loss / p->loss;
     return CT_OK;
@@ -134,10 +134,16 @@ static ct_status measure_noise(ct__tuner *t, ct__tune_point *p, int all)
 ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
 {
     t->phase = "noise";
+    t->noise_known = 1;
     CT_TRY(measure_noise(t, p, 0));
     if (t->cancelled || !(t->noise > 0)) return CT_OK;
     const double value[] = {100 * t->result->noise, ct__last_repeats(t)};
     return ct_findings_add(&t->result->findings, CT_FINDING_ESTIMATOR_NOISY, 2, value, t->err);
+}
+
+ct_status ct__extend_noise(ct__tuner *t, ct__tune_point *p)
+{
+    return t->noise > 0 && !t->cancelled ? measure_noise(t, p, 1) : CT_OK;
 }
 
 ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p)
@@ -149,10 +155,10 @@ ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p)
     return CT_OK;
 }
 
-double ct__noise_of(const ct__tuner *t, const ct__tune_point *p)
+double ct__noise_of(const ct__tuner *t, const ct__tune_point *p, int32_t log)
 {
-    const double ratio = t->noise > 0 && t->noise_at > 0 ? p->loss / t->noise_at : 1;
-    return t->noise * pow(ratio, t->noise_power) / ct__runs_of(t, p);
+    const double ratio = t->noise > 0 && t->noise_at > 0 ? p->figures[log].loss / t->noise_at : 1;
+    return t->noise * pow(ratio, t->noise_power) / CT_MAX(1, p->runs[log]);
 }
 
 int32_t ct__last_repeats(const ct__tuner *t)
@@ -172,7 +178,7 @@ static int beyond_noise(const ct__tuner *t, const ct__tune_point *a, const ct__t
     double  sum = 0, square = 0, share;
     int32_t count = 0;
     for (int32_t l = 0; l < t->problem->logs; l++)
-        for (int32_t k = 0; k < t->blocks && !t->problem->log[l].test; k++) {
+        for (int32_t k = 0; k < t->blocks && ct__is_active(t, l); k++) {
             const double noise = t->noise_block[l * t->blocks + k];
             if (!a->residual[l] || !b->residual[l]) return 1;
             if (!(noise > 0)) continue;
@@ -241,15 +247,44 @@ static ct_status find_silent(ct__tuner *t, const ct__tune_point *from, int32_t c
     return CT_OK;
 }
 
-ct_status ct__find_effects(ct__tuner *t, const ct__tune_point *from, ct__tune_point **point)
+static int32_t list_silent(const ct__tuner *t, const ct__tune_point *from, ct__tune_point **point, int32_t *k)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < t->c.n; i++)
+        if (!ct__coordinates_held(&t->c, i) && !has_effect(t, from, point[i])) k[count++] = i;
+    return count;
+}
+
+/* What is silent on the pilot log is run on the others. k, count <- those that are silent there, too. */
+static ct_status ask_other_logs(ct__tuner *t, ct__tune_point *from, ct__tune_point **point, int32_t *k, int32_t *count)
+{
+    const int32_t silent = *count, used = t->used_to;
+    ct__tune_point **listed = ct__zalloc(silent, sizeof *listed);
+    int64_t have = 0;
+    if (!listed) return ct__no_memory(t->err, "parameters", silent);
+    ct__use_logs(t, 0, t->trains);
+    for (int32_t i = 0; i < silent; i++)
+        if (point[k[i]] && point[k[i]] != from) listed[have++] = point[k[i]];
+    ct_status status = ct__extend_noise(t, from);
+    if (status == CT_OK && !t->cancelled) status = ct__evaluate(t, have, listed, CT__TRAIN, t->repeats);
+    for (int32_t i = *count = 0; i < silent && !t->cancelled; i++)
+        if (!has_effect(t, from, point[k[i]])) k[(*count)++] = k[i];
+    if (status == CT_OK && !t->cancelled && *count) status = find_silent(t, from, *count, k);
+    if (*count == silent) ct__use_logs(t, 0, used);
+    free(listed);
+    return status;
+}
+
+ct_status ct__find_effects(ct__tuner *t, ct__tune_point *from, ct__tune_point **point)
 {
     if (t->effects_known) return CT_OK;
     t->effects_known = 1;
-    int32_t *k = ct__zalloc(t->c.n, sizeof *k), count = 0;
+    int32_t *k = ct__zalloc(t->c.n, sizeof *k);
     if (!k) return ct__no_memory(t->err, "parameters", t->c.n);
-    for (int32_t i = 0; i < t->c.n; i++)
-        if (!ct__coordinates_held(&t->c, i) && !has_effect(t, from, point[i])) k[count++] = i;
-    const ct_status status = count ? find_silent(t, from, count, k) : CT_OK;
+    int32_t count = list_silent(t, from, point, k);
+    const ct_status status = !count           ? CT_OK
+                             : t->used_to < t->trains ? ask_other_logs(t, from, point, k, &count)
+                                                      : find_silent(t, from, count, k);
     free(k);
     return status;
 }

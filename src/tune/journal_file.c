@@ -11,7 +11,7 @@
 #define LOGS_MAX (1 << 24)
 #define SYNC_S 5.0 /* a power cut costs the runs of the last seconds; a kill costs none */
 
-static const char     TITLE[24] = "covtune journal 2\n";
+static const char     TITLE[24] = "covtune journal 3\n";
 static const uint64_t ORDER = 0x0102030405060708u;
 #define HEADER ((int64_t)(sizeof TITLE + sizeof ORDER))
 
@@ -22,7 +22,7 @@ typedef struct {
     uint64_t digest;
     int64_t  size;        /* of the whole record, bytes                     */
     int32_t  log, repeat, parameters, end, code, message; /* message: bytes, with padding; 0: none */
-    int64_t  rows, poses, lost;
+    int64_t  rows, poses, lost, broken, unordered;
     double   translation, rotation, rpe_translation, rpe_rotation, nees, covered, seconds;
 } record;
 
@@ -218,6 +218,7 @@ ct_status ct__journal_find(ct__journal_file *j, const ct__journal_key *key, int 
     if (status == CT_E_PARSE || status == CT_E_EMPTY) return CT_OK; /* damaged: it is run again */
     if (status != CT_OK || !same) return status;
     *outcome = (ct_tune_outcome){.end = (ct_tune_end)r.end, .rows = r.rows, .poses = r.poses, .lost = r.lost,
+                                 .broken = r.broken, .unordered = r.unordered,
                                  .translation = r.translation, .rotation = r.rotation,
                                  .rpe_translation = r.rpe_translation, .rpe_rotation = r.rpe_rotation, .nees = r.nees,
                                  .covered = r.covered, .seconds = r.seconds, .cached = 1, .code = r.code};
@@ -264,6 +265,7 @@ ct_status ct__journal_append(ct__journal_file *j, const ct__journal_key *key, co
     record       r = {.digest = key->digest, .log = key->log, .repeat = key->repeat, .parameters = key->parameters,
                       .end = (int32_t)o->end, .code = o->code, .message = (int32_t)((text + 7) / 8 * 8),
                       .rows = o->residual ? o->rows : 0, .poses = o->poses, .lost = o->lost,
+                      .broken = o->broken, .unordered = o->unordered,
                       .translation = o->translation, .rotation = o->rotation,
                       .rpe_translation = o->rpe_translation, .rpe_rotation = o->rpe_rotation, .nees = o->nees,
                       .covered = o->covered, .seconds = o->seconds};

@@ -1,4 +1,4 @@
-/* linear_model.c: a linear model of every residual, fitted to points.
+/* linear_model.c: a linear model of every residual, fitted to points: of each log to those that were run on it.
  *
  *     r(x_b + s) ~ r_b + D (C_0 + C s),        D = [r_1 - r_b, ..., r_K - r_b],   J = D C
  *
@@ -13,7 +13,6 @@
  *
  * J'J and J'r are products of C with the Gram matrix of D and r_b. Jacobians, rows x n, are never stored. */
 #include "tune/search.h"
-#include "base/eigen.h"
 
 #include <math.h>
 
@@ -25,13 +24,12 @@ ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *m, ct_err
     const int64_t K = capacity, width = n + 1;
     *m = (ct__linear_model){.n = n, .capacity = capacity, .near = NEAR};
     m->point = ct__zalloc(K, sizeof *m->point);
-    m->C = ct__zalloc(K * width + 2 * n * (int64_t)n + n, sizeof *m->C);
+    m->C = ct__zalloc(K * width + n * (int64_t)n + n, sizeof *m->C);
     m->work = ct__zalloc((K + 1) * (K + 1) + 2 * width * width + K * width + K + 3 * width * width, sizeof *m->work);
     m->noise = ct__zalloc(3 * n * (int64_t)n + 2 * n, sizeof *m->noise);
     if (!m->point || !m->C || !m->work || !m->noise) return ct__no_memory(err, "points of a model", K);
     m->H = m->C + K * width;
-    m->spread = m->H + n * (int64_t)n;
-    m->g = m->spread + n * (int64_t)n;
+    m->g = m->H + n * (int64_t)n;
     return CT_OK;
 }
 
@@ -51,22 +49,20 @@ static double distance(int32_t n, const double *a, const double *b)
 }
 
 /* Points that differ in a coordinate that is held say nothing new: they are copies of others, and would count twice. */
-static int usable(const ct__tuner *t, const ct__tune_point *p)
+static int usable(const ct__tuner *t, const ct__tune_point *p, int32_t log)
 {
     for (int32_t k = 0; k < t->c.n; k++)
         if (ct__coordinates_held(&t->c, k) && p->x[k] != t->c.lower[k]) return 0;
-    for (int32_t l = 0; l < t->problem->logs; l++)
-        if (!t->problem->log[l].test && !p->residual[l]) return 0;
-    return ct__is_done(p);
+    return p->residual[log] && p->runs[log];
 }
 
-/* The nearest points, nearest first; of equals the earlier. d: K distances. */
-static void choose_points(ct__linear_model *m, const ct__tuner *t, double *d)
+/* The nearest points of the log, nearest first; of equals the earlier. d: K distances. */
+static void choose_points(ct__linear_model *m, const ct__tuner *t, int32_t log, double *d)
 {
     m->count = 0;
     for (int64_t i = 0; i < t->points; i++) {
         ct__tune_point *p = t->point[i];
-        if (p == m->base || !usable(t, p)) continue;
+        if (p == m->base || !usable(t, p, log)) continue;
         const double own = distance(m->n, p->x, m->base->x);
         if (own == 0) continue; /* differs in what has no coordinate */
         int32_t at = m->count;
@@ -92,20 +88,21 @@ int32_t ct__runs_of(const ct__tuner *t, const ct__tune_point *p)
 {
     int32_t least = INT32_MAX;
     for (int32_t l = 0; l < t->problem->logs; l++)
-        if (!t->problem->log[l].test) least = CT_MIN(least, p->runs[l]);
+        if (ct__is_active(t, l)) least = CT_MIN(least, p->runs[l]);
     return CT_MAX(1, least);
 }
 
 /* C <- W A (A'WA)^-1 with rows (1, s_k) of A; without noise the first column is left out. */
-static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const double *d, double kappa, int noisy)
+static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, int32_t log, const double *d)
 {
+    const int     noisy = m->noisy;
+    const double  kappa = m->kappa;
     const int32_t n = m->n, width = n + 1;
     double *A = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity, *N = A + m->capacity * width,
            most = 0;
     memset(N, 0, (size_t)(width * width) * sizeof *N);
-    memset(m->spread, 0, (size_t)(n * n) * sizeof *N);
     for (int32_t k = 0; k < m->count; k++) {
-        const double w = weight_of(m->near, d[k], kappa, noisy ? ct__noise_of(t, m->point[k]) : 0);
+        const double w = weight_of(m->near, d[k], kappa, noisy ? ct__noise_of(t, m->point[k], log) : 0);
         double *a = A + k * width, *c = m->C + k * width;
         a[0] = noisy;
         for (int32_t i = 0; i < n; i++) a[1 + i] = m->point[k]->x[i] - m->base->x[i];
@@ -113,13 +110,8 @@ static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, const doubl
             c[i] = w * a[i];
             for (int32_t j = 0; j < width; j++) N[i * width + j] += c[i] * a[j];
         }
-        const double plain = weight_of(m->near, d[k], 0, 0);
-        for (int32_t i = 0; i < n; i++)
-            for (int32_t j = 0; j < n; j++) m->spread[i * n + j] += plain * a[1 + i] * a[1 + j];
     }
-    for (int32_t i = 0; i < n; i++)
-        if (ct__coordinates_held(&t->c, i)) m->spread[i * n + i] = 1e30; /* no direction to explore */
-    N[0] += noisy ? weight_of(m->near, 0, kappa, ct__noise_of(t, m->base)) : 1;
+    N[0] += noisy ? weight_of(m->near, 0, kappa, ct__noise_of(t, m->base, log)) : 1;
     for (int32_t i = 1; i < width; i++) most = CT_MAX(most, N[i * width + i]);
     for (int32_t i = 1; i < width; i++) N[i * width + i] += RIDGE * most + (most == 0);
     if (!ct__cholesky(width, N)) return 0;
@@ -146,9 +138,17 @@ static void gram(const ct__linear_model *m, int32_t log, int64_t from, int64_t t
         }
 }
 
-void ct__model_add(const ct__linear_model *m, int32_t log, int64_t from, int64_t to, double weight, double *H,
+void ct__model_use_log(ct__linear_model *m, int32_t log)
+{
+    double *d = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1);
+    choose_points(m, m->t, log, d);
+    if (!fit_coefficients(m, m->t, log, d)) m->count = 0;
+}
+
+void ct__model_add(ct__linear_model *m, int32_t log, int64_t from, int64_t to, double weight, double *H,
                    double *g, double *half)
 {
+    ct__model_use_log(m, log);
     const int32_t n = m->n, K = m->count, w = n + 1, gw = K + 1;
     double *G = m->work, *T = G + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity; /* T: K x w */
     gram(m, log, from, to, G);
@@ -174,33 +174,24 @@ static void fill(ct__linear_model *m, const ct__tuner *t)
     memset(m->g, 0, (size_t)m->n * sizeof *m->g);
     m->half = 0;
     for (int32_t l = 0; l < t->problem->logs; l++)
-        if (!t->problem->log[l].test)
-            ct__model_add(m, l, 0, t->rows[l], 1 / ((double)t->rows[l] * t->trains), m->H, m->g, &m->half);
+        if (ct__is_active(t, l))
+            ct__model_add(m, l, 0, t->rows[l], 1 / ((double)t->rows[l] * ct__actives(t)), m->H, m->g, &m->half);
 }
 
 ct_status ct__model_fit(ct__linear_model *m, ct__tuner *t, ct__tune_point *base)
 {
-    double *d = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1), trace = 0;
+    double trace = 0;
+    m->t = t;
     m->base = base;
+    m->noisy = 0;
+    m->kappa = 0;
     t->base = base;
-    choose_points(m, t, d);
-    if (!fit_coefficients(m, t, d, 0, 0)) m->count = 0;
     fill(m, t);
     if (!(t->noise > 0)) return CT_OK;
     for (int32_t i = 0; i < m->n; i++) trace += m->H[i * m->n + i];
-    /* slopes are taken to change by half of themselves over a distance of one */
-    if (!fit_coefficients(m, t, d, 0.5 * sqrt(trace / m->n), 1)) m->count = 0;
+    m->noisy = 1;
+    m->kappa = 0.5 * sqrt(trace / m->n); /* slopes are taken to change by half of themselves over a distance of one */
     fill(m, t);
     ct__model_remove_noise(m, t, m->H, m->g);
     return CT_OK;
-}
-
-double ct__model_weakest(const ct__linear_model *m, double *direction)
-{
-    const int32_t n = m->n;
-    double *A = m->work, *V = A + n * n, *lambda = V + n * n;
-    memcpy(A, m->spread, (size_t)(n * n) * sizeof *A);
-    ct__eigen_symmetric(n, A, lambda, V);
-    for (int32_t i = 0; i < n; i++) direction[i] = V[i * n];
-    return lambda[0] > 0 ? 1 / sqrt(lambda[0]) : INFINITY;
 }

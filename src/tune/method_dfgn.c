@@ -12,6 +12,10 @@
  * right in much, are the sign. Then points of the whole bounds are looked at (search_global.c). A search may end on
  * such a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
  *
+ * With several training logs the search begins on one of them (pilot_logs.c). Its first step that gains is run on all
+ * logs: if they lose by it, the log does not stand for them. When the logs that are used promise no more, others are
+ * added, at the best point by all of them: perturbed runs are of the added logs alone.
+ *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
 
@@ -21,7 +25,9 @@
 #define FIRST_RADIUS 3.0   /* a start ten times off is 2.3 away in every coordinate                            */
 #define MOST_RADIUS  8.0
 #define DAMPING      1e-4  /* of the mean curvature: a common factor on all variances does not change the loss  */
-#define SECOND_STEP  0.5   /* of the Jacobian that tells whether this is a minimum                             */
+#define SECOND_STEP  0.5   /* of the Jacobian that tells whether this is a minimum; with noise up to FIRST_STEP  */
+#define ABOVE_NOISE  2.0   /* times the noise of runs: what a step should change residuals by                  */
+#define LAST_ROUNDS  2     /* of the model's minimum, run several times, where the program has noise           */
 #define REFRESHED    0.99  /* a gain of a percent since the last fresh Jacobian asks for another               */
 #define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
 #define STUCK        0.05  /* of the loss: a decrease that a model predicts within a distance of one             */
@@ -30,6 +36,7 @@
 #define SURPRISES    2     /* then points of the whole bounds are looked at                                    */
 #define HOLDS        0.1   /* of the loss: a model that predicts so much, and is right, is not far off         */
 #define MOST_LOOKS   3
+#define PILOT_ENDS   0.02  /* of the loss: a decrease on one log that is less is within its sampling error        */
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
 typedef struct {
@@ -47,6 +54,8 @@ typedef struct {
     int               holds;     /* a model has held over a long step        */
     int               looks;     /* at points of the whole bounds            */
     double            probed;    /* the loss where flat coordinates were moved; INFINITY: not since the last Jacobian */
+    int32_t           used;      /* logs that the models are of              */
+    int               confirmed; /* a step on the first log was run on all logs */
     ct_rng            rng;
     ct_tune_stop      stop;
 } dfgn;
@@ -114,6 +123,16 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
         CT_TRY(ct__evaluate(t, count, fresh, CT__TRAIN, t->repeats));
     }
     return CT_OK;
+}
+
+/* Of a Jacobian near the minimum. A longer step has more error from curvature, a shorter one more from noise. Slopes
+ * are those of the model that was fitted last. */
+static double second_step(const dfgn *d)
+{
+    double trace = 0;
+    for (int32_t i = 0; i < d->n; i++) trace += d->model.H[i * d->n + i] / d->n;
+    if (!(d->t->noise > 0) || !(trace > 0)) return SECOND_STEP;
+    return CT_MIN(FIRST_STEP, CT_MAX(SECOND_STEP, ABOVE_NOISE * sqrt(d->t->noise / trace)));
 }
 
 /* New points along all coordinates, near the base: a fresh Jacobian. */
@@ -234,7 +253,7 @@ static ct_status advance(dfgn *d)
     const int little = predicted <= least || d->small > 1, end = size <= o->step;
     if (little || end || d->bad > MOST_BAD) {
         if (o->global && (little || end) && !(d->base->loss > REFRESHED * d->probed)) return probe_flat(d);
-        if (!(d->base->loss > REFRESHED * d->fresh)) return refresh(d, SECOND_STEP);
+        if (!(d->base->loss > REFRESHED * d->fresh)) return refresh(d, second_step(d));
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
         else if (end) return end_by_step(d);
         if (d->stop) return CT_OK;
@@ -242,31 +261,121 @@ static ct_status advance(dfgn *d)
     return take_step(d, predicted, size);
 }
 
-/* With noise the smallest loss is that of a lucky run. The minimum of the model and the base are run several times. */
+/* With noise the smallest loss is that of a lucky run. The minimum of the model and the base are run several times.
+ * What that tells refines the model, so that its next minimum is a candidate, too. */
 static ct_status settle(dfgn *d)
 {
     const int32_t repeats = ct__last_repeats(d->t);
-    ct__tune_point *pair[2] = {d->base, NULL};
-    if (!(d->t->noise > 0) || d->t->cancelled) return CT_OK;
-    CT_TRY(minimise_model(d, NULL, NULL));
-    for (int32_t i = 0; i < d->n; i++) d->x[i] = d->base->x[i] + d->s[i];
-    CT_TRY(ct__point_at(d->t, d->x, &pair[1]));
-    CT_TRY(ct__evaluate(d->t, 2, pair, CT__TRAIN, repeats));
-    if (!d->t->cancelled && ct__is_done(pair[1]) && pair[1]->loss < d->base->loss) d->base = pair[1];
+    for (int round = 0; round < LAST_ROUNDS && d->t->noise > 0 && !d->t->cancelled; round++) {
+        ct__tune_point *pair[2] = {d->base, NULL};
+        CT_TRY(minimise_model(d, NULL, NULL));
+        for (int32_t i = 0; i < d->n; i++) d->x[i] = d->base->x[i] + d->s[i];
+        CT_TRY(ct__point_at(d->t, d->x, &pair[1]));
+        CT_TRY(ct__evaluate(d->t, 2, pair, CT__TRAIN, repeats));
+        if (!d->t->cancelled && ct__is_done(pair[1]) && pair[1]->loss < d->base->loss) d->base = pair[1];
+    }
     return CT_OK;
 }
 
-static ct_status run(dfgn *d)
+/* The first points, without those of coordinates that have no effect. */
+static void take_first(dfgn *d)
 {
-    CT_TRY(refresh(d, FIRST_STEP));
-    if (d->t->cancelled) return CT_OK;
-    CT_TRY(ct__find_effects(d->t, d->from, d->first));
     d->base = d->from;
     for (int32_t k = 0; k < d->n; k++)
         if (d->first[k] && !ct__coordinates_held(&d->t->c, k)) take_best(d, d->first[k]);
     d->fresh = INFINITY;
     d->radius = FIRST_RADIUS;
     note_stop(d);
+}
+
+/* ---- Few logs --------------------------------------------------------------------------------- */
+
+/* What was put off until after the first step: is there noise, and which parameters have no effect? */
+static ct_status examine(dfgn *d)
+{
+    ct__tuner *t = d->t;
+    if (!t->noise_known) CT_TRY(ct__find_noise(t, d->base));
+    t->phase = "search";
+    return t->cancelled ? CT_OK : ct__find_effects(t, d->from, d->first);
+}
+
+/* The base on all logs. *gains 0: it is not the best by all of them. */
+static ct_status confirm(dfgn *d, int *gains)
+{
+    const ct__tune_point *before = d->t->best;
+    CT_TRY(ct__evaluate(d->t, 1, &d->base, CT__TRAIN_ALL, d->t->repeats));
+    *gains = d->t->best != before || d->t->best == d->base;
+    return CT_OK;
+}
+
+/* One step, or points far away. *ends 1: the logs that are used promise no more; 2: they do not stand for others. */
+static ct_status advance_pilot(dfgn *d, int *ends)
+{
+    const ct__tune_point *before = d->base;
+    ct__tuner *t = d->t;
+    double predicted, size;
+    int    gains = 1;
+    CT_TRY(ct__renew_noise(t, d->base));
+    if (t->cancelled) return CT_OK;
+    if (d->surprises >= SURPRISES && !d->holds && d->looks < MOST_LOOKS && t->options.global) return look_elsewhere(d);
+    CT_TRY(minimise_model(d, &predicted, &size));
+    *ends = predicted <= fmax(PILOT_ENDS / d->used * d->base->loss, NOISE * t->noise_loss) || size <= t->options.step ||
+            d->bad > MOST_BAD;
+    if (*ends) return CT_OK;
+    CT_TRY(take_step(d, predicted, size));
+    if (!d->confirmed && d->base != before && !t->cancelled) {
+        d->confirmed = 1;
+        CT_TRY(confirm(d, &gains));
+    }
+    if (!t->cancelled && !t->effects_known) CT_TRY(examine(d));
+    if (!gains || t->used_to > d->used) *ends = 2;
+    return CT_OK;
+}
+
+/* More logs, and their Jacobians at the best point by all logs. */
+static ct_status add_logs(dfgn *d, int all)
+{
+    ct__tuner    *t = d->t;
+    const int32_t to = all ? t->trains : ct__more_logs(t, d->used);
+    int gains;
+    CT_TRY(confirm(d, &gains));
+    if (t->cancelled) return CT_OK;
+    d->base = t->best;
+    ct__use_logs(t, d->used, to);
+    CT_TRY(ct__first_points(t, d->base, gains ? second_step(d) : FIRST_STEP, d->first));
+    ct__use_logs(t, 0, d->used = to);
+    CT_TRY(ct__extend_noise(t, d->base));
+    d->radius = gains ? 1 : FIRST_RADIUS;
+    d->fresh = gains ? d->base->loss : INFINITY;
+    d->probed = INFINITY;
+    d->bad = d->small = 0;
+    return CT_OK;
+}
+
+static ct_status run_pilot(dfgn *d)
+{
+    while (d->used < d->t->trains && d->stop == CT_TUNE_STOP_NONE) {
+        int ends = 0;
+        while (d->stop == CT_TUNE_STOP_NONE && !ends) {
+            CT_TRY(advance_pilot(d, &ends));
+            note_stop(d);
+        }
+        if (!d->t->cancelled && !d->t->effects_known) CT_TRY(examine(d));
+        if (!d->t->cancelled) CT_TRY(add_logs(d, ends != 1));
+        note_stop(d);
+    }
+    return CT_OK;
+}
+
+static ct_status run(dfgn *d)
+{
+    d->used = ct__first_logs(d->t);
+    ct__use_logs(d->t, 0, d->used);
+    CT_TRY(refresh(d, FIRST_STEP));
+    if (d->t->cancelled) return CT_OK;
+    if (d->used == d->t->trains) CT_TRY(ct__find_effects(d->t, d->from, d->first));
+    take_first(d);
+    CT_TRY(run_pilot(d));
     while (d->stop == CT_TUNE_STOP_NONE) {
         CT_TRY(advance(d));
         note_stop(d);
@@ -280,6 +389,8 @@ ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **ans
     d.rng = ct__rng_stream(t->options.seed, 5, 0);
     ct_status status = begin(&d, t->err);
     if (status == CT_OK) status = run(&d);
+    ct__use_logs(t, 0, t->trains);
+    if (!ct__is_done(d.base)) d.base = t->best; /* a stop while few logs were used */
     *answer = d.base;
     *stop = d.stop;
     if (status == CT_OK && d.stop == CT_TUNE_STOP_STUCK) status = ct__note_stuck(t, d.base, d.predicted, d.s);

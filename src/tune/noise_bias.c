@@ -17,29 +17,29 @@
 #define MOST  0.75  /* of a curvature is noise, at most          */
 #define RIDGE 1e-12 /* of the largest diagonal entry of J'J      */
 
-/* B, b from the coefficients. */
-static void set_bias(const ct__linear_model *m, const ct__tuner *t, double *B, double *b)
+/* B, b <- more by those of one log, from the coefficients. */
+static void add_bias(const ct__linear_model *m, const ct__tuner *t, int32_t log, double share, double *B, double *b)
 {
     const int32_t n = m->n, w = n + 1;
-    const double  base = ct__noise_of(t, m->base);
+    const double  base = ct__noise_of(t, m->base, log);
     double        S_0 = 0;
     for (int32_t k = 0; k < m->count; k++) S_0 += m->C[k * w];
     for (int32_t i = 0; i < n; i++) {
-        double own = 0;
-        b[i] = 0;
+        double own = 0, mixed = 0;
         for (int32_t k = 0; k < m->count; k++) {
             own += m->C[k * w + i + 1];
-            b[i] += ct__noise_of(t, m->point[k]) * m->C[k * w + i + 1] * m->C[k * w];
+            mixed += ct__noise_of(t, m->point[k], log) * m->C[k * w + i + 1] * m->C[k * w];
         }
-        b[i] -= base * own * (1 - S_0);
+        b[i] += share * (mixed - base * own * (1 - S_0));
         for (int32_t j = 0; j <= i; j++) {
             double other = 0, sum = 0;
             for (int32_t k = 0; k < m->count; k++) {
                 const double *c = m->C + k * w + 1;
                 other += c[j];
-                sum += ct__noise_of(t, m->point[k]) * c[i] * c[j];
+                sum += ct__noise_of(t, m->point[k], log) * c[i] * c[j];
             }
-            B[i * n + j] = B[j * n + i] = sum + base * own * other;
+            B[i * n + j] += share * (sum + base * own * other);
+            B[j * n + i] = B[i * n + j];
         }
     }
 }
@@ -65,12 +65,18 @@ static void transpose(int32_t n, double *A)
         }
 }
 
-void ct__model_remove_noise(const ct__linear_model *m, const ct__tuner *t, double *H, double *g)
+void ct__model_remove_noise(ct__linear_model *m, const ct__tuner *t, double *H, double *g)
 {
     const int32_t n = m->n;
     double *B = m->noise, *L = B + n * n, *V = L + n * n, *mu = V + n * n, *b = mu + n, most = 0;
-    if (!(t->noise > 0) || !m->count) return;
-    set_bias(m, t, B, b);
+    if (!(t->noise > 0)) return;
+    memset(B, 0, (size_t)(n * n) * sizeof *B);
+    memset(b, 0, (size_t)n * sizeof *b);
+    for (int32_t l = 0; l < t->problem->logs; l++) {
+        if (!ct__is_active(t, l)) continue;
+        ct__model_use_log(m, l);
+        add_bias(m, t, l, 1.0 / ct__actives(t), B, b);
+    }
     memcpy(L, H, (size_t)(n * n) * sizeof *L);
     for (int32_t i = 0; i < n; i++) most = CT_MAX(most, H[i * n + i]);
     for (int32_t i = 0; i < n; i++) L[i * n + i] += RIDGE * most;

@@ -93,6 +93,7 @@ ct_status ct__run_ends(ct__local *q, ct__slot *slot, ct__stage stage, ct_err *er
     if (stage == CT__STAGE_ESTIMATE) {
         CT_TRY(ct__estimate_read(q->tuning, run->estimate, &run->trajectory, &run->outcome, err));
         if (!run->trajectory) CT_TRY(end_run(q, run, err));
+        else ct__estimate_place(q->tuning, sites_of(q, run), run->trajectory);
     }
     return release_held(q, run->log, err);
 }

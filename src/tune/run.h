@@ -184,6 +184,8 @@ void      ct__sites_close(ct__log_sites *sites);
 /* The trajectory that a run wrote; *out NULL: outcome->end and message say why. */
 ct_status ct__estimate_read(const ct_tuning *tuning, const char *path, ct_trajectory **out, ct_tune_outcome *outcome,
                             ct_err *err);
+/* Stamps of an estimate that count from the truth's first one <- those of the truth. */
+void ct__estimate_place(const ct_tuning *tuning, const ct__log_sites *sites, ct_trajectory *estimate);
 /* Residuals of an estimate; makes the sites if there are none. A status is of this process: no memory, a full disk. */
 ct_status ct__estimate_compare(const ct_tuning *tuning, ct__log_sites *sites, const ct_trajectory *estimate,
                                ct_tune_outcome *outcome, ct_err *err);

@@ -21,18 +21,20 @@
 typedef struct {
     char     magic[16];
     uint64_t checksum; /* of all that follows */
-    int64_t  rows, poses, covariances, dropped;
+    int64_t  rows, poses, covariances, dropped, broken;
     int32_t  timed, rotations, planar, covariance_dim;
 } first_header;
 
-static const char MAGIC[16] = "covtune first 1";
+static const char MAGIC[16] = "covtune first 2";
 
-static uint64_t checksum(const first_header *h, const void *stamp, const void *pose, const void *covariance)
+static uint64_t checksum(const first_header *h, const void *stamp, const void *pose, const void *covariance,
+                         const void *broken)
 {
     uint64_t d = ct__digest(CT__DIGEST_SEED, &h->rows, sizeof *h - offsetof(first_header, rows));
     d = ct__digest(d, stamp, (size_t)h->poses * sizeof(ct_ns));
     d = ct__digest(d, pose, (size_t)h->poses * sizeof(ct_se3));
-    return ct__digest(d, covariance, (size_t)h->covariances * sizeof(double));
+    d = ct__digest(d, covariance, (size_t)h->covariances * sizeof(double));
+    return ct__digest(d, broken, (size_t)h->broken * sizeof(ct_ns));
 }
 
 /* t may be NULL. */
@@ -43,18 +45,21 @@ static ct_status write_first(const ct__log_sites *sites, const ct_trajectory *t,
         h.poses = t->poses;
         h.covariances = t->covariance ? t->poses * t->covariance_dim * t->covariance_dim : 0;
         h.dropped = t->dropped;
+        h.broken = t->broken;
         h.timed = t->timed;
         h.rotations = t->rotations;
         h.planar = t->planar;
         h.covariance_dim = t->covariance_dim;
     }
     memcpy(h.magic, MAGIC, sizeof MAGIC);
-    h.checksum = checksum(&h, t ? t->stamp : NULL, t ? t->pose : NULL, t ? t->covariance : NULL);
+    h.checksum = checksum(&h, t ? t->stamp : NULL, t ? t->pose : NULL, t ? t->covariance : NULL,
+                          t ? t->broken_stamp : NULL);
     ct__text text = {0};
     ct__text_bytes(&text, (const char *)&h, sizeof h);
     if (t) ct__text_bytes(&text, (const char *)t->stamp, (size_t)h.poses * sizeof *t->stamp);
     if (t) ct__text_bytes(&text, (const char *)t->pose, (size_t)h.poses * sizeof *t->pose);
     if (t && h.covariances) ct__text_bytes(&text, (const char *)t->covariance, (size_t)h.covariances * sizeof(double));
+    if (t && h.broken) ct__text_bytes(&text, (const char *)t->broken_stamp, (size_t)h.broken * sizeof *t->broken_stamp);
     const ct_status status = text.failed ? ct__no_memory(err, "poses", h.poses)
                                          : ct_file_replace(sites->first, text.bytes, (size_t)text.used, err);
     ct__text_free(&text);
@@ -77,12 +82,18 @@ static ct_status read_poses(FILE *file, const first_header *h, ct_trajectory **o
         t->covariance = ct__zalloc(h->covariances, sizeof *t->covariance);
         if (!t->covariance) status = ct__no_memory(err, "covariances", h->covariances);
     }
-    const size_t poses = (size_t)h->poses, covariances = (size_t)h->covariances;
+    if (h->broken) {
+        t->broken = h->broken;
+        t->broken_stamp = ct__zalloc(h->broken, sizeof *t->broken_stamp);
+        if (!t->broken_stamp) status = ct__no_memory(err, "poses", h->broken);
+    }
+    const size_t poses = (size_t)h->poses, covariances = (size_t)h->covariances, broken = (size_t)h->broken;
     if (status == CT_OK &&
         (fread(t->stamp, sizeof *t->stamp, poses, file) != poses ||
          fread(t->pose, sizeof *t->pose, poses, file) != poses ||
          (covariances && fread(t->covariance, sizeof *t->covariance, covariances, file) != covariances) ||
-         checksum(h, t->stamp, t->pose, t->covariance) != h->checksum))
+         (broken && fread(t->broken_stamp, sizeof *t->broken_stamp, broken, file) != broken) ||
+         checksum(h, t->stamp, t->pose, t->covariance, t->broken_stamp) != h->checksum))
         status = CT_E_PARSE;
     if (status == CT_OK) *out = t;
     else ct_trajectory_free(t);
@@ -101,14 +112,14 @@ static ct_status read_first(ct__log_sites *sites, ct_trajectory **out, ct_err *e
     ct_status  status = CT_E_PARSE;
     const int  whole = fread(&h, sizeof h, 1, file) == 1 && !memcmp(h.magic, MAGIC, sizeof MAGIC) &&
                       fstat(fileno(file), &entry) == 0 && h.poses >= 0 && h.poses < INT32_MAX && h.covariances >= 0 &&
-                      h.covariances <= 36 * h.poses;
+                      h.covariances <= 36 * h.poses && h.broken >= 0 && h.broken < INT32_MAX;
     const int64_t size = whole ? (int64_t)sizeof h + h.poses * (int64_t)(sizeof(ct_ns) + sizeof(ct_se3)) +
-                                     h.covariances * (int64_t)sizeof(double)
+                                     h.covariances * (int64_t)sizeof(double) + h.broken * (int64_t)sizeof(ct_ns)
                                : 0;
     if (whole && entry.st_size == size) {
         sites->rows = h.rows;
         status = h.poses                                            ? read_poses(file, &h, out, err)
-                 : checksum(&h, NULL, NULL, NULL) == h.checksum ? CT_OK
+                 : checksum(&h, NULL, NULL, NULL, NULL) == h.checksum ? CT_OK
                                                                     : CT_E_PARSE;
     }
     fclose(file);
@@ -175,6 +186,21 @@ ct_status ct__estimate_read(const ct_tuning *tuning, const char *path, ct_trajec
                            "the estimate cannot be used: %s", why.text);
 }
 
+/* a + b, at the ends of the range if it is beyond them. */
+static ct_ns later(ct_ns a, ct_ns b)
+{
+    if (b > 0 && a > INT64_MAX - b) return INT64_MAX;
+    if (b < 0 && a < INT64_MIN - b) return INT64_MIN;
+    return a + b;
+}
+
+void ct__estimate_place(const ct_tuning *tuning, const ct__log_sites *sites, ct_trajectory *t)
+{
+    if (!tuning->relative_time || !sites->truth || !sites->truth->timed || !t->timed) return;
+    for (int64_t i = 0; i < t->poses; i++) t->stamp[i] = later(t->stamp[i], sites->truth->stamp[0]);
+    for (int64_t i = 0; i < t->broken; i++) t->broken_stamp[i] = later(t->broken_stamp[i], sites->truth->stamp[0]);
+}
+
 /* Numbers, and the loss of them. */
 static int is_finite(const double *residual, int64_t rows)
 {
@@ -190,7 +216,9 @@ static double covered(const ct_trajectory *truth, const ct_trajectory *estimate,
     const ct_ns  from = truth->stamp[0];
     const double end = 1e-9 * (double)(truth->stamp[truth->poses - 1] - from);
     const double a = 1e-9 * (double)(estimate->stamp[0] - from) + o->offset_s;
-    const double b = 1e-9 * (double)(estimate->stamp[estimate->poses - 1] - from) + o->offset_s;
+    ct_ns        last = estimate->stamp[estimate->poses - 1];
+    if (estimate->broken) last = CT_MAX(last, estimate->broken_stamp[estimate->broken - 1]);
+    const double b = 1e-9 * (double)(last - from) + o->offset_s;
     return end > 0 ? CT_MAX(0, CT_MIN(b, end) - CT_MAX(a, 0)) / end : NAN;
 }
 
@@ -211,6 +239,8 @@ static ct_status residuals_of(const ct_tuning *tuning, ct__log_sites *sites, con
     sites->scale = score.scale;
     outcome->poses = score.poses;
     outcome->lost = score.lost;
+    outcome->broken = estimate->broken + estimate->without_stamp;
+    outcome->unordered = estimate->reordered + estimate->dropped - outcome->broken;
     if (!is_finite(residual, sites->rows)) {
         free(residual);
         return ct__outcome_end(outcome, CT_TUNE_NOT_FINITE, err, "differences of estimate and truth are not finite");

@@ -197,6 +197,7 @@ ct_status ct__tuning_take_digest(ct_tuning *t, ct_err *err)
     add_trajectory(&d, &t->estimate_options);
     add_trajectory(&d, &t->truth_options);
     add_track(&d, &t->track);
+    add_number(&d, t->relative_time);
     if (d.status == CT_OK) t->digest = d.h;
     return d.status;
 }

@@ -9,6 +9,7 @@
  *   noise_bias.c       what the noise of runs adds to it
  *   method_*.c         one method each
  *   find_start.c       a first point with an estimate; the noise of the estimator; parameters without effect
+ *   pilot_logs.c       few training logs that stand for all of them while a search is far from its end
  *   tune.c             a run in order
  *
  * The loss of a point is the mean over training logs of half the mean square of their residuals: every log counts
@@ -80,7 +81,9 @@ double ct__bounded_quadratic(const ct__coordinates *c, const double *H, const do
 
 typedef struct {
     double *x, *value;        /* coordinates; parameters                                              */
-    double  loss;             /* mean over training logs; INFINITY: one has failed; NaN: not run      */
+    double  loss;             /* mean over active logs; INFINITY: one has failed; NaN: not run        */
+    double  whole;            /* the same over all training logs                                      */
+    int     counted;          /* against the limit of points                                          */
     /* per log: */
     ct_tune_figures *figures; /* means over runs; end: CT_TUNE_DONE, or how the last run failed       */
     double **residual;        /* mean over runs; NULL: none                                           */
@@ -98,10 +101,13 @@ typedef struct {
     ct__coordinates  c;
     int64_t         *rows;        /* per log; -1: not known yet                         */
     double          *covered;     /* per log: outcome's, of the first run at the start  */
+    int64_t         *broken, *unordered; /* per log: outcome's, the most of any run     */
     int32_t          trains;
+    int32_t         *rank;        /* per log: its place in the order of training logs   */
+    int32_t          used_from, used_to; /* active are the training logs of these ranks */
     ct__tune_point **point;       /* all points                                         */
     int64_t          points, capacity;
-    ct__tune_point  *start, *best;/* best: smallest loss on the training logs           */
+    ct__tune_point  *start, *best;/* best: smallest loss on all training logs           */
     const ct__tune_point *base;   /* of the model under way: its residuals stay         */
     int64_t          limit;       /* of points                                          */
     int64_t          most_numbers;/* of residuals in memory                             */
@@ -114,14 +120,15 @@ typedef struct {
     double           noise_power; /* noise is in proportion to this power of the loss   */
     int              retried, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
+    int              noise_known;        /* runs were repeated                           */
     const char      *phase;
     int64_t          running;
     double           start_s;
     int              cancelled;
 } ct__tuner;
 
-/* Which logs. */
-typedef enum { CT__TRAIN, CT__TEST, CT__ALL } ct__log_set;
+/* Which logs: the active training logs, all training logs, test logs. */
+typedef enum { CT__TRAIN, CT__TRAIN_ALL, CT__TEST } ct__log_set;
 
 ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *options, ct_tune_queue *queue,
                         ct_tune_result *result, ct__tuner *out, ct_err *err);
@@ -131,28 +138,36 @@ ct_status ct__point_at(ct__tuner *t, const double *x, ct__tune_point **out);
 /* All points on all logs of the set, as one batch, until each has `repeats` runs, or has failed. Cancelling is CT_OK:
  * see t->cancelled. */
 ct_status ct__evaluate(ct__tuner *t, int64_t count, ct__tune_point *const point[], ct__log_set logs, int32_t repeats);
-/* One point on one log; `repeats` runs in all. */
+/* One point on one log; `repeats` runs in all; 0: one more than it has. */
 ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[],
                            int32_t repeats);
-int ct__is_done(const ct__tune_point *p); /* finite loss on all training logs */
-int32_t ct__runs_of(const ct__tuner *t, const ct__tune_point *p); /* averaged at the point on each training log, >= 1 */
+int ct__is_done(const ct__tune_point *p); /* finite loss on all active logs */
+int ct__is_active(const ct__tuner *t, int32_t log);
+int32_t ct__actives(const ct__tuner *t); /* how many */
+/* Losses and models are of the training logs of these ranks from now on. Points that were not run on all of them have
+ * the loss NaN. */
+void ct__use_logs(ct__tuner *t, int32_t from, int32_t to);
+int32_t ct__runs_of(const ct__tuner *t, const ct__tune_point *p); /* averaged at the point on each active log, >= 1 */
 /* How many more points may be evaluated. */
 int64_t ct__points_left(const ct__tuner *t);
-/* (1 / trains) sum over training logs of (1 / rows) sum of (a - b)^2. b NULL: 0. INFINITY: residuals were dropped. */
+/* Mean over active logs of (1 / rows) sum of (a - b)^2. b NULL: 0. INFINITY: residuals were dropped. */
 double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b);
 
 /* ---- Linear models ---------------------------------------------------------------------------- */
 
-/* r(x_b + s) = r_b + sum over k of (r_k - r_b) (C_k0 + sum over i of C_ki s_i). Everything that a step needs is in
- * products of residual vectors, so Jacobians are never stored. */
+/* r(x_b + s) = r_b + sum over k of (r_k - r_b) (C_k0 + sum over i of C_ki s_i), for the residuals of each log: points
+ * are those that were run on it. Everything that a step needs is in products of residual vectors, so Jacobians are never
+ * stored. */
 typedef struct {
     int32_t n, count, capacity;
+    const ct__tuner *t;
     ct__tune_point  *base;
-    ct__tune_point **point;  /* count                                       */
-    double *C;               /* count x (n + 1)                             */
+    int     noisy;           /* noise has a part in the weights of points   */
+    double  kappa;           /* curvature, for these weights                */
+    ct__tune_point **point;  /* count: of the log that was fitted last      */
+    double *C;               /* count x (n + 1): of this log                */
     double *H, *g;           /* n x n: J'J; n: J'r at the base              */
     double  half;            /* 1/2 |r|^2 of the model at the base          */
-    double *spread;          /* n x n: S'WS; information about directions   */
     double *work;
     double *noise;           /* 3 n^2 + 2 n: room of ct__model_remove_noise */
     double  near;            /* points that are nearer count as if they were so far */
@@ -160,30 +175,38 @@ typedef struct {
 
 ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *out, ct_err *err);
 void      ct__model_free(ct__linear_model *model);
-/* The model around base from the nearest of all points of the tuner. 0: directions are missing. */
+/* The model of the active logs around base, from the nearest of all points of the tuner. */
 ct_status ct__model_fit(ct__linear_model *model, ct__tuner *t, ct__tune_point *base);
+/* point, count, C <- those of one log. */
+void ct__model_use_log(ct__linear_model *model, int32_t log);
 /* H and g from the rows of one log alone: rows from..to; H, g are added to, with that weight. */
-void ct__model_add(const ct__linear_model *model, int32_t log, int64_t from, int64_t to, double weight, double *H,
+void ct__model_add(ct__linear_model *model, int32_t log, int64_t from, int64_t to, double weight, double *H,
                    double *g, double *half);
 /* H, g of all rows <- without what the noise of runs adds to them on average. */
-void ct__model_remove_noise(const ct__linear_model *model, const ct__tuner *t, double *H, double *g);
-/* The direction that the points say least about, a unit vector, and the distance at which they say it. */
-double ct__model_weakest(const ct__linear_model *model, double *direction);
+void ct__model_remove_noise(ct__linear_model *model, const ct__tuner *t, double *H, double *g);
 
 /* ---- Before the search ------------------------------------------------------------------------ */
 
 /* *first <- the start, or a point near it that has estimates on all training logs; NULL: none was found. */
 ct_status ct__find_first(ct__tuner *t, ct__tune_point **first);
-/* Runs p again: t->noise, t->noise_loss, result->noise. */
+/* Ranks of training logs: those that stand best for all of them come first. */
+ct_status ct__order_logs(ct__tuner *t, const ct__tune_point *first);
+/* How many logs a search begins with; how many it goes on with. trains: all of them. */
+int32_t ct__first_logs(const ct__tuner *t);
+int32_t ct__more_logs(const ct__tuner *t, int32_t logs);
+/* Runs p again on active logs: t->noise, t->noise_loss, result->noise. */
 ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p);
+/* The same where noise was seen on one log: on all of them. */
+ct_status ct__extend_noise(ct__tuner *t, ct__tune_point *p);
 /* Runs p again if its loss is much smaller than that of the point where noise was measured: it may have less. */
 ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p);
-/* |r - E r|^2 of the mean over the runs at p. */
-double ct__noise_of(const ct__tuner *t, const ct__tune_point *p);
+/* |r - E r|^2 of the mean over the runs at p on a log. */
+double ct__noise_of(const ct__tuner *t, const ct__tune_point *p, int32_t log);
 /* Runs of the last points of a search: more than one if the program has noise. */
 int32_t ct__last_repeats(const ct__tuner *t);
-/* Holds coordinates that change nothing; point[k] differs from `from` in coordinate k. They are named by a finding. */
-ct_status ct__find_effects(ct__tuner *t, const ct__tune_point *from, ct__tune_point **point);
+/* Holds coordinates that change nothing; point[k] differs from `from` in coordinate k. They are named by a finding. If
+ * one has an effect on other logs than the pilot, all logs are active afterwards. */
+ct_status ct__find_effects(ct__tuner *t, ct__tune_point *from, ct__tune_point **point);
 
 /* ---- Methods ---------------------------------------------------------------------------------- */
 
@@ -193,6 +216,8 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
 
 /* tune_findings.c: logs whose truth is longer than the estimate. */
 ct_status ct__note_covered(ct__tuner *t);
+/* Logs whose estimates have records that are no poses, or stamps out of order. */
+ct_status ct__note_records(ct__tuner *t);
 /* Runs that failed. */
 ct_status ct__note_failures(ct__tuner *t);
 /* A finding: stuck at p, where a model predicts that decrease along s. */

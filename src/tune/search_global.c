@@ -101,6 +101,18 @@ static void drop_stuck(ct_findings *list)
     ct_findings_free(&one);
 }
 
+/* from <- the best of n + 1 points, by the pilot log; NULL: it has no estimate of a training log. */
+static ct_status random_place(ct__tuner *t, ct_rng *rng, ct__tune_point **from)
+{
+    if (t->options.method == CT_TUNE_DFGN) ct__use_logs(t, 0, ct__first_logs(t));
+    const ct_status status = ct__random_points(t, rng, t->start->x, INFINITY, t->c.n + 1, -1, from);
+    ct__use_logs(t, 0, t->trains);
+    CT_TRY(status);
+    if (*from && !t->cancelled) CT_TRY(ct__evaluate(t, 1, from, CT__TRAIN, t->repeats));
+    if (*from && !ct__is_done(*from)) *from = NULL;
+    return CT_OK;
+}
+
 static ct_status restart(ct__tuner *t, ct__tune_point **answer, ct_tune_stop *stop)
 {
     ct_rng rng = ct__rng_stream(t->options.seed, 3, 0);
@@ -109,7 +121,7 @@ static ct_status restart(ct__tuner *t, ct__tune_point **answer, ct_tune_stop *st
     for (int k = 0; k < RESTARTS && *stop == CT_TUNE_STOP_STUCK && ct__points_left(t) && !t->cancelled; k++) {
         ct__tune_point *from = NULL, *other = NULL;
         ct_tune_stop    how = CT_TUNE_STOP_NONE;
-        CT_TRY(ct__random_points(t, &rng, t->start->x, INFINITY, t->c.n + 1, -1, &from));
+        CT_TRY(random_place(t, &rng, &from));
         if (!from || t->cancelled || !ct__points_left(t)) continue;
         drop_stuck(&t->result->findings);
         CT_TRY(run_method(t, from, &other, &how));

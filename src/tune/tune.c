@@ -92,7 +92,9 @@ static ct_status run(ct__tuner *t)
     CT_TRY(ct__evaluate(t, 1, &t->start, CT__TRAIN, t->repeats));
     r->loss_start = t->start->loss;
     CT_TRY(ct__find_first(t, &first));
-    if (!t->cancelled && first) CT_TRY(ct__find_noise(t, first));
+    if (first && !t->cancelled) CT_TRY(ct__order_logs(t, first));
+    const int later = t->options.method == CT_TUNE_DFGN && ct__first_logs(t) < t->trains; /* after a step */
+    if (!t->cancelled && first && !later) CT_TRY(ct__find_noise(t, first));
     if (!t->cancelled && first && t->c.n) {
         t->phase = "search";
         CT_TRY(ct__search(t, first, &answer, &r->stop));
@@ -105,6 +107,7 @@ static ct_status run(ct__tuner *t)
     CT_TRY(compare(t, answer));
     if (t->cancelled) r->stop = CT_TUNE_STOP_CANCELLED;
     CT_TRY(ct__note_covered(t));
+    CT_TRY(ct__note_records(t));
     return ct__note_failures(t);
 }
 

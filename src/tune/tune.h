@@ -64,6 +64,7 @@ struct ct_tuning {
     char      *estimate;          /* template of the estimate's path: {estimate} or below {folder}              */
     ct_trajectory_options estimate_options, truth_options; /* their texts live in `texts`                       */
     ct_track_options      track;
+    int                   relative_time; /* the estimate's stamps count from the truth's first one */
     ct__tune_words score;         /* own scoring command; empty: none                                            */
     ct_tune_options options;
     uint64_t   digest;

@@ -38,6 +38,22 @@ ct_status ct__note_covered(ct__tuner *t)
     return CT_OK;
 }
 
+ct_status ct__note_records(ct__tuner *t)
+{
+    ct_findings *list = &t->result->findings;
+    double       value[2] = {0};
+    for (int32_t l = 0; l < t->problem->logs; l++) {
+        value[0] = fmax(value[0], (double)t->broken[l]);
+        value[1] = fmax(value[1], (double)t->unordered[l]);
+    }
+    if (!(value[0] + value[1] > 0)) return CT_OK;
+    CT_TRY(ct_findings_add(list, CT_FINDING_ESTIMATE_RECORDS, 2, value, t->err));
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        if (t->broken[l] + t->unordered[l])
+            CT_TRY(ct_findings_add_subject(list, CT_SUBJECT_SEQUENCE, l, 0, t->problem->log[l].name, t->err));
+    return CT_OK;
+}
+
 ct_status ct__note_failures(ct__tuner *t)
 {
     ct_tune_result *r = t->result;

@@ -66,7 +66,7 @@ typedef struct {
 
 typedef struct {
     const char *file;
-    int         format, header, axes, covariance_frame, align, whole;
+    int         format, header, axes, covariance_frame, align, whole, relative;
     const char *time, *separator, *comment, *topic, *each, *where, *yaw, *body;
     ct__list    columns, position, geodetic, quaternion, matrix, covariance;
     double      offset_s, gap_s, skip_s;

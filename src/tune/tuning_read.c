@@ -168,6 +168,7 @@ static void read_trajectories(ct__tuning_reader *r, ct__node *root)
         t->track.offset_s = as.offset_s;
         t->track.skip_s = as.skip_s;
         t->track.whole = as.whole;
+        t->relative_time = as.relative;
     }
 }
 

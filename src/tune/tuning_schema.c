@@ -120,6 +120,7 @@ static const ct__key KEYS[] = {
     ROW_NUMBER(S, "offset", 0, AT(T, offset_s), -SECONDS, SECONDS, "0", "s, added to the estimate's stamps"),
     ROW_NUMBER(S, "gap", CT__OPEN_LOW, AT(T, gap_s), 0, SECONDS, "0.5", "s, the largest that is interpolated"),
     ROW_NUMBER(S, "skip", 0, AT(T, skip_s), 0, SECONDS, "0", "s at the beginning that are not compared"),
+    ROW_BOOL(S, "relative_time", AT(T, relative), "false", "the estimate's stamps count from the truth's first one"),
     ROW_BOOL(S, "whole", AT(T, whole), "false", "time of the truth before and after the first estimate counts as lost"),
     ROW_OWN(S, "score", TEXT | CT__FORM_TEXTS, 0, 0, 1, 10000, NULL, NONE, "none",
             "a command that prints residuals, one a line; then no truth is read"),

@@ -131,7 +131,8 @@ static void read_estimate_file(ct__tuning_reader *r, ct__node *n)
     check_template(r, n);
     const int placed = strchr(n->text, '{') != NULL; /* other placeholders are said to be unknown */
     if (!placed && n->text[0] == '/')
-        ct__mistake(&r->base, n, "has neither {folder} nor {estimate}: all runs would write one file");
+        ct__mistake(&r->base, n, "has neither {folder} nor {estimate}: all runs would write one file. If the program "
+                    "cannot be told another, let the command move it to {estimate}, and give --jobs 1");
     r->t->estimate = placed ? ct__tuning_text(r, "%s", n->text) : ct__tuning_text(r, "{folder}/%s", n->text);
 }
 
@@ -141,8 +142,10 @@ static void check_unused(ct__tuning_reader *r, ct__node *command, int written)
     const ct_tuning *t = r->t;
     for (int32_t i = 0; i < t->files; i++)
         if (!r->file_used[i] && !r->file[i]->bad)
-            ct__mistake(&r->base, r->file[i], "the command does not have {%s}; the program would not read this file",
-                        t->file[i].name);
+            ct__mistake(&r->base, r->file[i],
+                        "the command does not have {%s}; the program would not read this file. If it reads it from the "
+                        "folder that it is started in, the copy is there: say environment: {CONFIG: \"{%s}\"}",
+                        t->file[i].name, t->file[i].name);
     for (int32_t i = 0; i < r->log_names; i++)
         if (!r->log_name_used[i] && !(i && r->log_name_node[i]->bad))
             ct__mistake(&r->base, i ? r->log_name_node[i] : command,

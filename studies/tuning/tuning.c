@@ -3,13 +3,16 @@
  *
  *   starts   variances ten times off, up or down at random: runs of each log until the unseen error is first within 5 %
  *            of the oracle's, and the share of starts within 3 % and 5 % at the end
+ *   methods  the same starts: runs of each log until first within 5 %, all methods in one table; searches end there
  *   far      the paper's start, six decades off
  *   faults   noise, crashes, rounded output
  *
  * The error is the root of the mean loss over unseen logs. "First" is the first time that the best point so far, by the
- * training loss, is within 5 %. Prints tables as Markdown, and what is claimed but missed; exit code 1 then.
+ * training loss, is within 5 %. Prints tables as Markdown, and what is claimed but missed; exit code 1 then. Seeds of
+ * the data are first, first + 1, ...; --methods is dfgn unless given, but in the part of this name all of them.
  *
- *     covtune-tune-study [--quick] [--starts N] [--seeds N] [--data D1,D2] [--methods dfgn,lm] [--parts starts,far] */
+ *     covtune-tune-study [--quick] [--starts N] [--seeds N] [--first-seed N] [--data D1,D2] [--methods dfgn,lm]
+ *                        [--parts starts,methods,far,faults] */
 #include "studies/tuning/black_box.h"
 
 #include <math.h>
@@ -38,7 +41,7 @@ static void claim(int holds, const char *what, const char *of, double found, dou
 }
 
 typedef struct {
-    int         starts, seeds, quick;
+    int         starts, seeds, first_seed, quick;
     const char *data, *methods, *parts;
 } request;
 
@@ -58,15 +61,17 @@ typedef struct {
     double     oracle;    /* mean loss of the oracle on unseen logs       */
     double     last;      /* training loss of the last point that was judged */
     double     first[2];  /* runs of each log until within 5 %, 3 %; INFINITY: never */
+    int        only_first; /* the search ends there                          */
     double     end;       /* error over the oracle's, of the answer       */
     double     noise;     /* relative deviation of the loss, as measured  */
     ct_tune_stop stop;
 } trial;
 
-static double error_of(const trial *t, const double *value)
+/* INFINITY: above the limit. */
+static double error_of(const trial *t, const double *value, double limit)
 {
     double loss;
-    must(box_test(t->box, value, &loss, &err));
+    must(box_test(t->box, value, limit * limit * t->oracle, &loss, &err));
     return sqrt(loss / t->oracle);
 }
 
@@ -74,7 +79,7 @@ static void judge(trial *t, const double *value, double loss, double runs)
 {
     if (!value || !(loss < t->last) || (isfinite(t->first[0]) && isfinite(t->first[1]))) return;
     t->last = loss;
-    const double error = error_of(t, value);
+    const double error = error_of(t, value, 1.05);
     if (error <= 1.05 && !isfinite(t->first[0])) t->first[0] = runs;
     if (error <= 1.03 && !isfinite(t->first[1])) t->first[1] = runs;
 }
@@ -84,12 +89,13 @@ static int progress(void *user, const ct_tune_progress *p)
 {
     trial *t = user;
     judge(t, p->value, p->loss, (double)(p->runs - 1) / t->box->data->trains);
-    return 0;
+    return t->only_first && isfinite(t->first[0]);
 }
 
-static trial search(black_box *box, double oracle, ct_tune_method method, uint64_t seed, int whole)
+/* whole: as `covtune tune` does it. Else up to the budget, without held-out logs. */
+static trial search(black_box *box, double oracle, ct_tune_method method, uint64_t seed, int whole, int only_first)
 {
-    trial t = {.box = box, .oracle = oracle, .last = INFINITY, .first = {INFINITY, INFINITY}};
+    trial t = {.box = box, .oracle = oracle, .last = INFINITY, .first = {INFINITY, INFINITY}, .only_first = only_first};
     ct_tune_options o = ct_tune_defaults();
     ct_tune_result  r;
     o.method = method;
@@ -100,7 +106,7 @@ static trial search(black_box *box, double oracle, ct_tune_method method, uint64
     o.user = &t;
     must(ct_tune(&box->problem, &o, &box->queue, &r, &err));
     judge(&t, r.best, r.loss, (double)r.runs / box->data->trains);
-    t.end = error_of(&t, r.value);
+    t.end = only_first ? NAN : error_of(&t, r.value, INFINITY);
     t.stop = r.stop;
     t.noise = r.noise;
     ct_tune_result_free(&r);
@@ -124,7 +130,7 @@ static void world_new(const char *preset, uint64_t seed, const box_faults *fault
     w->latent = malloc((size_t)w->box.m * sizeof *w->latent);
     if (!w->latent) exit(1);
     for (int32_t i = 0; i < w->box.m; i++) w->latent[i] = w->box.parameter[i].start;
-    must(box_test(&w->box, w->latent, &w->oracle, &err));
+    must(box_test(&w->box, w->latent, INFINITY, &w->oracle, &err));
 }
 
 static void world_free(world *w)
@@ -156,23 +162,26 @@ static const char *const DATA[] = {"D1", "D2", "D3", "D4"};
 
 typedef struct {
     double first; /* median */
-    int    starts, within3, within5;
+    int    starts, reached, within3, within5;
     double worst, noise;
 } row;
 
 /* All starts of a method, over seeds of the data. */
-static row run_starts(const request *q, const char *data, ct_tune_method method, const box_faults *faults, int *m)
+static row run_starts(const request *q, const char *data, ct_tune_method method, const box_faults *faults,
+                      int only_first, int *m)
 {
     double first[STARTS_MAX];
     row    r = {0};
-    for (int seed = 1; seed <= q->seeds; seed++) {
+    for (int k = 0; k < q->seeds; k++) {
         world w;
-        world_new(data, (uint64_t)seed, faults, q, &w);
+        world_new(data, (uint64_t)(q->first_seed + k), faults, q, &w);
         *m = w.box.m;
-        for (int s = seed - 1; s < q->starts && r.starts < STARTS_MAX; s += q->seeds) {
+        for (int s = k; s < q->starts && r.starts < STARTS_MAX; s += q->seeds) {
             start_off(&w, (uint64_t)s);
-            const trial t = search(&w.box, w.oracle, method, (uint64_t)s + 1, method == CT_TUNE_DFGN);
+            const int   whole = method == CT_TUNE_DFGN && !only_first;
+            const trial t = search(&w.box, w.oracle, method, (uint64_t)s + 1, whole, only_first);
             first[r.starts++] = isfinite(t.first[0]) ? t.first[0] : 1e9;
+            r.reached += isfinite(t.first[0]);
             r.within3 += t.end <= 1.03;
             r.within5 += t.end <= 1.05;
             r.worst = fmax(r.worst, t.end);
@@ -185,36 +194,76 @@ static row run_starts(const request *q, const char *data, ct_tune_method method,
     return r;
 }
 
+static int asked(const request *q, int method)
+{
+    return listed(q->methods ? q->methods : "dfgn", ct_tune_method_name((ct_tune_method)method));
+}
+
 static void print_starts(const request *q)
 {
     printf("\nStarts ten times off: runs of each log until first within 5 %% of the oracle on unseen logs (median; in "
            "m + 1), and shares of starts at the end.\n\n| data | method | runs | / (m + 1) | within 3 %% | within 5 "
            "%% | worst |\n|---|---|---:|---:|---:|---:|---:|\n");
-    for (int d = 0; d < DATASETS; d++) {
-        double mine = NAN;
+    for (int d = 0; d < DATASETS; d++)
         for (int k = 0; k < CT_TUNE_METHOD_COUNT && listed(q->data, DATA[d]); k++) {
             const char *name = ct_tune_method_name((ct_tune_method)k);
             char        what[64];
             int         m = 0;
-            if (!listed(q->methods, name)) continue;
-            const row r = run_starts(q, DATA[d], (ct_tune_method)k, NULL, &m);
+            if (!asked(q, k)) continue;
+            const row r = run_starts(q, DATA[d], (ct_tune_method)k, NULL, 0, &m);
             printf("| %s | %s | ", DATA[d], name);
             printf(r.first < 1e9 ? "%.1f | %.2f" : "not | not", r.first, r.first / (m + 1));
             printf(" | %d of %d | %d of %d | %.4f |\n", r.within3, r.starts, r.within5, r.starts, r.worst);
             fflush(stdout);
             snprintf(what, sizeof what, "%s, %s", DATA[d], name);
-            if (k == CT_TUNE_DFGN) {
-                mine = r.first;
-                claim(r.first <= 4 * (m + 1), "runs until within 5 %", what, r.first, 4 * (m + 1));
-                if (!q->quick)
-                    claim(r.within3 >= 0.95 * r.starts, "share within 3 %", what, (double)r.within3 / r.starts, 0.95);
-                claim(r.within5 >= 0.95 * r.starts, "share within 5 %", what, (double)r.within5 / r.starts, 0.95);
-            } else if (isnan(mine)) continue; /* dfgn was not asked for */
-            else if (k == CT_TUNE_BOBYQA) claim(mine < r.first, "more runs than dfgn", what, r.first, mine);
-            else if (k == CT_TUNE_NELDER_MEAD || k == CT_TUNE_POWELL || k == CT_TUNE_RANDOM)
-                claim(q->quick || 5 * mine <= r.first, "five times the runs of dfgn", what, r.first, 5 * mine);
+            if (k != CT_TUNE_DFGN) continue;
+            claim(r.first <= 4 * (m + 1), "runs until within 5 %", what, r.first, 4 * (m + 1));
+            if (!q->quick)
+                claim(r.within3 >= 0.95 * r.starts, "share within 3 %", what, (double)r.within3 / r.starts, 0.95);
+            claim(r.within5 >= 0.95 * r.starts, "share within 5 %", what, (double)r.within5 / r.starts, 0.95);
         }
+}
+
+/* mine: of dfgn; NaN: it was not asked for. */
+static void claim_faster(const request *q, ct_tune_method method, const char *data, double mine, double runs)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%s, %s", data, ct_tune_method_name(method));
+    if (isnan(mine)) return;
+    if (method == CT_TUNE_BOBYQA) claim(mine < runs, "more runs than dfgn", what, runs, mine);
+    if (method == CT_TUNE_NELDER_MEAD || method == CT_TUNE_POWELL || method == CT_TUNE_RANDOM)
+        claim(q->quick || 5 * mine <= runs, "five times the runs of dfgn", what, runs, 5 * mine);
+}
+
+static void print_methods(const request *q)
+{
+    double mine[DATASETS] = {NAN, NAN, NAN, NAN}, runs[CT_TUNE_METHOD_COUNT][DATASETS];
+    printf("\nStarts ten times off, %d of each: runs of each log until first within 5 %% of the oracle on unseen logs, "
+           "median; at most %d (m + 1) points. In brackets: starts that came so far, where not all did.\n\n| method |",
+           q->starts, BUDGET);
+    for (int d = 0; d < DATASETS; d++) printf(" %s |", DATA[d]);
+    printf("\n|---|---:|---:|---:|---:|\n");
+    for (int k = 0; k < CT_TUNE_METHOD_COUNT; k++) {
+        if (!listed(q->methods, ct_tune_method_name((ct_tune_method)k))) continue;
+        printf("| %s |", ct_tune_method_name((ct_tune_method)k));
+        for (int d = 0; d < DATASETS; d++) {
+            int m;
+            runs[k][d] = NAN;
+            if (listed(q->data, DATA[d])) {
+                const row r = run_starts(q, DATA[d], (ct_tune_method)k, NULL, 1, &m);
+                runs[k][d] = r.first;
+                if (k == CT_TUNE_DFGN) mine[d] = r.first;
+                printf(r.first < 1e9 ? " %.1f" : " not", r.first);
+                if (r.reached < r.starts) printf(" (%d of %d)", r.reached, r.starts);
+            }
+            printf(" |");
+            fflush(stdout);
+        }
+        printf("\n");
     }
+    for (int k = 0; k < CT_TUNE_METHOD_COUNT; k++)
+        for (int d = 0; d < DATASETS && listed(q->methods, ct_tune_method_name((ct_tune_method)k)); d++)
+            if (!isnan(runs[k][d])) claim_faster(q, (ct_tune_method)k, DATA[d], mine[d], runs[k][d]);
 }
 
 static int ascending(const void *a, const void *b)
@@ -236,12 +285,13 @@ static void print_far_method(const request *q, int d, ct_tune_method method)
     double first[2][STARTS_MAX], worst = 0;
     int    m = 0, count = 0, within = 0, stuck = 0;
     char   what[64];
-    for (int seed = 1; seed <= q->seeds && count < STARTS_MAX; seed++, count++) {
-        world w;
+    for (; count < q->seeds && count < STARTS_MAX; count++) {
+        const int seed = q->first_seed + count;
+        world     w;
         world_new(DATA[d], (uint64_t)seed, NULL, q, &w);
         start_far(&w);
         m = w.box.m;
-        const trial t = search(&w.box, w.oracle, method, (uint64_t)seed, method == CT_TUNE_DFGN);
+        const trial t = search(&w.box, w.oracle, method, (uint64_t)seed, method == CT_TUNE_DFGN, 0);
         for (int k = 0; k < 2; k++) first[k][count] = isfinite(t.first[k]) ? t.first[k] : 1e9;
         within += t.end <= 1.03;
         stuck += t.end > 1.05 && t.stop == CT_TUNE_STOP_STUCK;
@@ -268,8 +318,7 @@ static void print_far(const request *q)
            "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
     for (int d = 0; d < DATASETS; d++)
         for (int k = 0; k < CT_TUNE_METHOD_COUNT && listed(q->data, DATA[d]); k++)
-            if (listed(q->methods, ct_tune_method_name((ct_tune_method)k)))
-                print_far_method(q, d, (ct_tune_method)k);
+            if (asked(q, k)) print_far_method(q, d, (ct_tune_method)k);
 }
 
 static void print_faults(const request *q)
@@ -288,7 +337,7 @@ static void print_faults(const request *q)
     for (int d = 0; d < DATASETS; d++)
         for (size_t k = 0; k < sizeof FAULT / sizeof *FAULT && listed(q->data, DATA[d]); k++) {
             int m;
-            const row r = run_starts(q, DATA[d], CT_TUNE_DFGN, &FAULT[k].faults, &m);
+            const row r = run_starts(q, DATA[d], CT_TUNE_DFGN, &FAULT[k].faults, 0, &m);
             printf("| %s | %s | %.1f %% | %.1f | %d of %d | ", DATA[d], FAULT[k].name, 100 * r.noise, r.first,
                    r.within3, r.starts);
             printf("%d of %d | %.4f |\n", r.within5, r.starts, r.worst);
@@ -300,22 +349,24 @@ static void print_faults(const request *q)
 
 int main(int count, char **word)
 {
-    request q = {.starts = 40, .seeds = 1};
+    request q = {.starts = 40, .seeds = 1, .first_seed = 1};
     for (int i = 1; i < count; i++) {
         const int last = i + 1 >= count;
-        if (!strcmp(word[i], "--quick")) q = (request){4, 1, 1, "D1", "dfgn,bobyqa", NULL};
+        if (!strcmp(word[i], "--quick")) q = (request){4, 1, 1, 1, "D1", "dfgn,bobyqa", NULL};
         else if (!strcmp(word[i], "--starts") && !last) q.starts = atoi(word[++i]);
         else if (!strcmp(word[i], "--seeds") && !last) q.seeds = atoi(word[++i]);
+        else if (!strcmp(word[i], "--first-seed") && !last) q.first_seed = atoi(word[++i]);
         else if (!strcmp(word[i], "--data") && !last) q.data = word[++i];
         else if (!strcmp(word[i], "--methods") && !last) q.methods = word[++i];
         else if (!strcmp(word[i], "--parts") && !last) q.parts = word[++i];
         else {
-            fprintf(stderr, "covtune-tune-study: --quick, --starts N, --seeds N, --data D1,.., --methods dfgn,.. or "
-                            "--parts starts,far,faults, found \"%s\"\n", word[i]);
+            fprintf(stderr, "covtune-tune-study: --quick, --starts N, --seeds N, --first-seed N, --data D1,.., "
+                            "--methods dfgn,.. or --parts starts,methods,far,faults, found \"%s\"\n", word[i]);
             return 2;
         }
     }
     if (listed(q.parts, "starts")) print_starts(&q);
+    if (listed(q.parts, "methods")) print_methods(&q);
     if (listed(q.parts, "far") && !q.quick) print_far(&q);
     if (listed(q.parts, "faults")) print_faults(&q);
     printf("\n%s\n", missed ? "Some claims are missed." : "All claims hold.");

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define COVERED 0.9 /* of the truth's time: less than that is told */
+
 static int remove_one(const char *path, const struct stat *entry, int type, struct FTW *place)
 {
     (void)entry, (void)type, (void)place;
@@ -88,6 +90,34 @@ static void print_messages(const tune_job *job, const ct_tune_outcome outcome[])
     }
 }
 
+/* What is odd about estimates that can be compared: once for each kind, of the log that has most. */
+static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
+{
+    static const ct_tune_outcome none = {.end = CT_TUNE_END_COUNT, .covered = NAN};
+    const ct_tune_outcome *broken = &none, *unordered = &none, *least = &none;
+    for (int32_t i = 0; i < job->problem->logs; i++) {
+        const ct_tune_outcome *o = &outcome[i];
+        if (o->end != CT_TUNE_DONE) continue;
+        if (o->broken > broken->broken) broken = o;
+        if (o->unordered > unordered->unordered) unordered = o;
+        if (o->covered < COVERED && !(o->covered >= least->covered)) least = o;
+    }
+    if (broken != &none)
+        printf("\n%s: %lld record%s of the estimate %s no pose: not finite, or a quaternion of zeros. Such a record "
+               "counts as lost\n",
+               job->problem->log[broken - outcome].name, (long long)broken->broken, CLI_S(broken->broken),
+               broken->broken == 1 ? "is" : "are");
+    if (unordered != &none)
+        printf("\n%s: the stamps of %lld record%s repeat or go back. Records are sorted; of equal stamps the first "
+               "counts\n",
+               job->problem->log[unordered - outcome].name, (long long)unordered->unordered,
+               CLI_S(unordered->unordered));
+    if (least != &none)
+        printf("\n%s: the estimate covers %.2g %% of the truth's time. What is outside is not compared, unless "
+               "\"whole: true\" stands under \"estimate\"\n", job->problem->log[least - outcome].name,
+               100 * least->covered);
+}
+
 static void print_json(const tune_job *job, const ct_tune_outcome outcome[])
 {
     json_t *o = cli_object(), *logs = cli_array();
@@ -98,6 +128,9 @@ static void print_json(const tune_job *job, const ct_tune_outcome outcome[])
         cli_put(log, "end", cli_text(ct_tune_end_name(outcome[i].end)));
         cli_put(log, "poses", cli_integer(outcome[i].poses));
         cli_put(log, "lost", cli_integer(outcome[i].lost));
+        cli_put(log, "broken", cli_integer(outcome[i].broken));
+        cli_put(log, "unordered", cli_integer(outcome[i].unordered));
+        cli_put(log, "covered", cli_number(outcome[i].covered));
         cli_put(log, "loss", cli_number(tune_loss(&outcome[i])));
         cli_put(log, "translation", cli_number(outcome[i].translation));
         cli_put(log, "rotation", cli_number(outcome[i].rotation));
@@ -144,6 +177,7 @@ cli_exit tune_try(const cli_io *io, const tune_request *request, tune_job *job)
     else if (!stopped) {
         print_table(job, outcome);
         print_messages(job, outcome);
+        print_remarks(job, outcome);
     }
     if (status == CT_OK && !stopped && failed)
         cli_fail(io, "%d of %d logs have no estimate at the start values", failed, job->problem->logs);
