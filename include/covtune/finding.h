@@ -312,6 +312,21 @@ typedef enum {
       "{subjects}: poses have camera axes (x right, y down, z ahead). With these they differ by {after:.2g} rad "      \
       "instead of {before:.2g} rad.",                                                                                  \
       "before", "after")                                                                                               \
+    X(CT_FINDING_NED_AXES, "ned_axes", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                                            \
+      "{subjects}: poses have the axes north, east, down (body: x ahead, y right, z down). With these, measurements "  \
+      "differ from the truth by {after:.2g} rad and {after_m:.2g} m, instead of {before:.2g} rad and {before_m:.2g} "  \
+      "m.",                                                                                                            \
+      "before", "after", "before_m", "after_m")                                                                        \
+    X(CT_FINDING_COMPASS_HEADING, "compass_heading", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                              \
+      "{subjects}: headings are those of a compass, clockwise from north: yaw = pi/2 - heading. Read so, "             \
+      "measurements differ from the truth by {after:.2g} rad and {after_m:.2g} m, instead of {before:.2g} rad and "    \
+      "{before_m:.2g} m.",                                                                                             \
+      "before", "after", "before_m", "after_m")                                                                        \
+    X(CT_FINDING_INVERSE_POSES, "inverse_poses", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                                  \
+      "{subjects}: poses are the inverse of what the recipe reads, as the world in the body's frame. Inverted, "       \
+      "measurements differ from the truth by {after:.2g} rad and {after_m:.2g} m, instead of {before:.2g} rad and "    \
+      "{before_m:.2g} m.",                                                                                             \
+      "before", "after", "before_m", "after_m")                                                                        \
     X(CT_FINDING_SENSOR_IN_OTHER_FRAME, "sensor_in_other_frame", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                  \
       "{subjects}: its world frame is another than that of the truth: moved by ({x:.4g}, {y:.4g}, {z:.4g}) m "         \
       "(standard error {error:.2g}) and turned by {angle:.4g} rad (standard error {angle_error:.2g}), its values "     \

@@ -59,7 +59,8 @@ static int adds_up(ct_finding_code code)
 static int stays(ct_finding_code code)
 {
     return code == CT_FINDING_SENSOR_UNITS || code == CT_FINDING_SENSOR_AXES || code == CT_FINDING_QUATERNION_ORDER ||
-           code == CT_FINDING_CAMERA_AXES || code == CT_FINDING_STAMPS_REPEATED || code == CT_FINDING_TRUTH_TURNED;
+           code == CT_FINDING_CAMERA_AXES || code == CT_FINDING_NED_AXES || code == CT_FINDING_COMPASS_HEADING ||
+           code == CT_FINDING_INVERSE_POSES || code == CT_FINDING_STAMPS_REPEATED || code == CT_FINDING_TRUTH_TURNED;
 }
 
 /* to += from: sizes of the same fault in a dataset that was corrected by `to`. */
@@ -87,6 +88,7 @@ static ct_status take_evidence(ct__exam *e, const ct_diagnosis *from, int32_t i,
         if (v->finding != i) continue;
         CT_TRY(ct__report_evidence(e, v->x_label, v->y_label, v->points, v->x, v->y, v->lines, v->line_x, v->line_y,
                                    err));
+        e->out->evidence[e->out->evidences - 1].of_reading = v->of_reading;
     }
     return CT_OK;
 }
@@ -251,6 +253,18 @@ static int32_t rename_sensors(const ct_recipe *recipe, ct_diagnosis *d)
     return d->corrections = n;
 }
 
+/* Steps between records over time: those that are not above 0 were dropped. */
+static ct_status show_steps(ct__exam *e, const ct_import_count *c, ct_err *err)
+{
+    double line_x[2] = {INFINITY, -INFINITY};
+    for (int32_t i = 0; i < c->steps; i++) {
+        line_x[0] = fmin(line_x[0], c->step_at[i]);
+        line_x[1] = fmax(line_x[1], c->step_at[i]);
+    }
+    return ct__report_evidence(e, "time (s)", "time since the record before (s)", c->steps, c->step_at, c->step, 2,
+                               line_x, (const double[]){0, 0}, err);
+}
+
 /* Records whose stamps do not ascend. */
 static ct_status report_stamps(const ct_import_result *counts, ct_diagnosis **all, ct_err *err)
 {
@@ -264,6 +278,7 @@ static ct_status report_stamps(const ct_import_result *counts, ct_diagnosis **al
         status = ct__report(&e, NULL, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err);
         if (status == CT_OK)
             status = ct_findings_add_subject(&e.out->findings, CT_SUBJECT_MODEL, -1, 0, c->name, err);
+        if (status == CT_OK && c->steps) status = show_steps(&e, c, err);
     }
     *all = e.out;
     return status;

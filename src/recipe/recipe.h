@@ -117,6 +117,7 @@ typedef struct {
     ct__list         role[CT__ROLE_COUNT];
     ct__numbers      mount, target_mount, intrinsics, origin;
     ct__axes         axes;
+    int              inverse;     /* the world in the sensor's frame; the pose before in that after */
     double           tolerance_s; /* NaN: default */
     ct__attach       attach;
     int              index;       /* relative poses: from and to are numbers of states */
@@ -149,6 +150,7 @@ typedef struct {
     double      gap_s, delay_s, sigma[2]; /* sigma 0: not given */
     ct__numbers mount, frame;
     ct__axes    axes;
+    int         inverse; /* poses are those of the world in the body's frame */
 } ct__recipe_truth;
 
 typedef enum { CT__STATES_EVERY, CT__STATES_AT, CT__STATES_DISTANCE } ct__states_by;
