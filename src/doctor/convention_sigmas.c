@@ -267,10 +267,13 @@ ct_status ct__report_conventions(ct__exam *out, const ct__exam *e, const char *s
         const double         *value = bit == CT__READ_DEGREES     ? unit
                                       : bit == CT__READ_CLOCKWISE ? (rows == 1 ? heading : plane)
                                                                   : size;
+        const char           *of = bit == CT__READ_DEGREES && rows != 1 ? ".angles" : "";
+        char                  name[128];
         int                   values = 0;
         while (ct_finding_get_info(code)->value[values]) values++;
+        snprintf(name, sizeof name, "%.100s%s", subject, of);
         CT_TRY(ct__report(out, NULL, -1, code, CT_MIN(values, 4), value, err));
-        CT_TRY(ct_findings_add_subject(&out->out->findings, CT_SUBJECT_MODEL, -1, 0, subject, err));
+        CT_TRY(ct_findings_add_subject(&out->out->findings, CT_SUBJECT_MODEL, -1, 0, name, err));
         CT_TRY(show(out, e, from, to, err));
     }
     return CT_OK;

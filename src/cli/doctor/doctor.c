@@ -146,9 +146,9 @@ static ct_status write_page(const doctor_request *request, const ct_diagnosis *d
                      (long long)d->tests);
     else
         ct_page_text(page,
-                     "What is in residuals at the truth beside noise, by %lld tests and %d imports. Lines of code are "
+                     "What is in residuals at the truth beside noise, by %lld tests and %d import%s. Lines of code are "
                      "corrections of the recipe; covtune doctor --fix writes it with them.",
-                     (long long)d->tests, d->imports);
+                     (long long)d->tests, d->imports, d->imports == 1 ? "" : "s");
     doctor_put_findings(page, d);
     status = ct_page_write(page, request->page, err);
     ct_page_free(page);

@@ -92,6 +92,7 @@ static void put_evidence(ct_page *page, const ct_diagnosis *d, const ct_evidence
                           .x_label = v->x_label,
                           .y_label = v->y_label,
                           .small = 1,
+                          .y_log = v->of_reading, /* errors before and after differ by orders */
                           .equal = f->code == CT_FINDING_TRUTH_TURNED,
                           .height = 0.75,
                           .count = v->lines > 1 ? 2 : 1,
