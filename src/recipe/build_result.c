@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define ZONE_S 900.0
+
 static const char *const DROP_NAME[] = {
 #define X(constant, name, sentence) name,
     CT_DROP_LIST(X)
@@ -159,9 +161,12 @@ static ct_status find_overlap(ct__import *imp, int32_t i, int32_t motion)
 {
     const ct__seen *a = &imp->seen[i], *b = &imp->seen[motion];
     if (i == motion || !a->any || !b->any || (a->first <= b->last && b->first <= a->last)) return CT_OK;
-    const double value[4] = {(double)a->first * 1e-9, (double)a->last * 1e-9, (double)b->first * 1e-9,
-                             (double)b->last * 1e-9};
-    return find_one(imp, CT_FINDING_NO_COMMON_TIME, 4, value, i, NULL);
+    const double first = (double)a->first * 1e-9, last = (double)a->last * 1e-9;
+    const double begin = (double)b->first * 1e-9, end = (double)b->last * 1e-9;
+    const double quarters = ZONE_S * round((begin - first) / ZONE_S); /* zones differ by quarters of an hour */
+    const int    fits = first + quarters <= end && begin <= last + quarters;
+    const double value[5] = {first, last, begin, end, fits ? quarters : begin - first};
+    return find_one(imp, CT_FINDING_NO_COMMON_TIME, 5, value, i, NULL);
 }
 
 static int32_t first_motion(const ct_recipe *recipe)

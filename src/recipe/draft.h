@@ -62,6 +62,7 @@ typedef struct {
     const char      *field[CT__MEANS_COUNT];      /* its name, or NULL                       */
     const char      *unit[CT__MEANS_COUNT];       /* written, or guessed by its size; NULL   */
     int              guessed[CT__MEANS_COUNT];    /* the unit is a guess                     */
+    int              scaled;                      /* latitude and longitude are times 1e7    */
     int              has_time;
     const char      *time;                        /* expression; NULL: the source finds it   */
     double           period_s;                    /* median; NaN: unknown                    */

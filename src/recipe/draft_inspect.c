@@ -200,13 +200,15 @@ static double median_step(const looks *l)
     return n ? ct_median(n, step) : NAN;
 }
 
-/* The unit of a stamp by its size: seconds since 1970 are about 2e9; no sensor waits for five seconds. */
+/* The unit of a stamp by its size: seconds since 1970 are 9e8 (1998) to 4.3e9 (2106). Else by its steps: no sensor
+ * waits for five seconds. */
 static const char *time_unit(double most, double step)
 {
-    if (most > 1e17 || step > 3e5) return "ns";
-    if (most > 1e14 || step > 3e3) return "us";
-    if (most > 1e11 || step > 5) return "ms";
-    return NULL;
+    static const char *const UNIT[] = {NULL, "ms", "us", "ns"};
+    double date = most;
+    for (int i = 0; i < 4; i++, date /= 1000)
+        if (date > 9e8 && date < 4.3e9) return UNIT[i];
+    return step > 3e5 ? "ns" : step > 3e3 ? "us" : step > 5 ? "ms" : NULL;
 }
 
 static double seconds(const char *unit)
@@ -228,6 +230,9 @@ static void guess_units(ct__draft_source *s, const looks *l)
         s->unit[m] = SIZE[i].unit;
         s->guessed[m] = 1;
     }
+    s->scaled = ct__draft_has(s, CT__MEANS_LATITUDE) && l->most[CT__MEANS_LATITUDE] > 1e4;
+    s->guessed[CT__MEANS_LATITUDE] |= s->scaled;
+    if (s->scaled && !s->unit[CT__MEANS_HEIGHT] && l->most[CT__MEANS_HEIGHT] > 1e4) s->unit[CT__MEANS_HEIGHT] = "mm";
     const double step = median_step(l);
     const char *unit = s->unit[CT__MEANS_TIME];
     if (ct__draft_has(s, CT__MEANS_TIME) && !unit) {

@@ -72,6 +72,8 @@ static void put_value(writer *w, const ct__draft_source *s, ct__meaning m)
     const int same =
         !unit || !strcmp(unit, default_unit(m)) || (!strcmp(default_unit(m), "deg") && !strcmp(unit, "deg"));
     snprintf(text, sizeof text, same ? "%s" : "%s in %s", s->field[m], unit);
+    if (s->scaled && (m == CT__MEANS_LATITUDE || m == CT__MEANS_LONGITUDE))
+        snprintf(text, sizeof text, "%s / 1e7", s->field[m]);
     put_word(&w->out, text);
 }
 

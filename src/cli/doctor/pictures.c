@@ -16,6 +16,8 @@ static const char *caption_of_truth(ct_finding_code code)
     case CT_FINDING_TRUTH_COPIES_SENSOR:
         return "Measurements of a sensor scatter about the line. Here the truth has what the sensor measures, or its "
                "errors: neighbouring steps with opposite ones.";
+    case CT_FINDING_TRUTH_UNRELATED:
+        return "Measurements of a sensor scatter about the line where the truth is that of the same motion.";
     case CT_FINDING_STAMPS_REPEATED:
         return "Points on the line are records that are there twice, points below it have an earlier stamp.";
     case CT_FINDING_MEASUREMENTS_REPEATED:
