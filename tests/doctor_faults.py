@@ -362,6 +362,16 @@ def truth_gaps(tables, size, draw):
     return Expected("truth_gaps", None, {"seconds": 6. * size}, slack=1.)
 
 
+def truth_unrelated(tables, size, draw):
+    """Two recordings have each other's truth; size 3: every one has that of the next."""
+    names = files(tables, "truth")
+    names = names if size == 3 else names[:2]
+    rows = [tables[n][1] for n in names]
+    for k, name in enumerate(names):
+        tables[name] = (tables[name][0], rows[(k + 1) % len(names)])
+    return Expected("truth_unrelated", None)
+
+
 def truth_jumps(tables, size, draw):
     for name in files(tables, "truth"):
         begin = 20 + 60 * draw.random()
@@ -539,6 +549,8 @@ FAULTS = {
     "truth copies": (truth_copies, ()),
     "truth gaps": (truth_gaps, ()),
     "truth jumps": (truth_jumps, ()),
+    "truth of another": (truth_unrelated, ()),
+    "truth of another in space": (truth_unrelated, ("nav3d",)),
     "outliers": (outliers, ()),
     "heavy tails": (heavy_tails, ()),
     "rows correlated": (rows_correlated, ()),

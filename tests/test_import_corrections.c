@@ -223,6 +223,156 @@ static void test_ned_is_turned(void)
     ct_dataset_free(d);
 }
 
+/* ---- conventions of poses ---- */
+
+/* What a file has of a pose. */
+typedef ct_se3 (*reading)(ct_se3 pose);
+
+static ct_se3 inverse(ct_se3 a) { return ct_se3_inverse(a, NULL); }
+
+/* A body with x ahead, y right, z down in the world north, east, down, by matrices. */
+static ct_se3 to_ned(ct_se3 a)
+{
+    const double zero[3] = {0, 0, 0}, W[9] = {0, 1, 0, 1, 0, 0, 0, 0, -1}, B[9] = {1, 0, 0, 0, -1, 0, 0, 0, -1};
+    const ct_se3 turn = ct_se3_make(zero, ct_so3_from_matrix(W)), body = ct_se3_make(zero, ct_so3_from_matrix(B));
+    return ct_se3_compose(ct_se3_inverse(turn, NULL), ct_se3_compose(a, body, NULL, NULL), NULL, NULL);
+}
+
+static ct_se3 to_compass(ct_se3 a)
+{
+    return ct_se3_make((const double[]){a.x, a.y, a.z}, ct_se3_rotation(to_ned(a)));
+}
+
+static void write_truth(const world *w, reading read)
+{
+    FILE *file = table_open("truth.csv", w->kind == CT_SE2 ? "t,x,y,yaw" : "t,x,y,z,qx,qy,qz,qw");
+    for (ct_ns t = START; t <= START + WORLD_STEPS * WORLD_STEP_NS; t += GRID)
+        put_pose(file, t, w->kind, read(world_at(w, t)));
+    fclose(file);
+}
+
+static void test_inverse_and_turned_poses_of_the_truth_are_mended(void)
+{
+    for (int space = 0; space < 2; space++) {
+        const world w = begin(space ? "conventions_space" : "conventions", space ? CT_SE3 : CT_SE2);
+        const char *text = space ? HEAD SPACE : HEAD PLANE;
+        write_truth(&w, inverse);
+        CHECK_MENDED(text, "odom", "{sensor: truth, inverse: true}\n");
+        write_truth(&w, to_ned);
+        CHECK_MENDED(text, "odom", "{sensor: truth, ned: true}\n");
+        write_truth(&w, to_compass);
+        CHECK_MENDED(text, "odom", "{sensor: truth, compass: true}\n");
+    }
+}
+
+/* In the plane a compass counts clockwise from north: y. */
+static void test_a_compass_is_clockwise_from_north(void)
+{
+    const world w = begin("compass", CT_SE2);
+    FILE *file = table_open("truth.csv", "t,x,y,yaw");
+    for (ct_ns t = START; t <= START + WORLD_STEPS * WORLD_STEP_NS; t += GRID) {
+        const ct_se3 a = world_at(&w, t);
+        const double heading = 90 - 57.29577951308232 * yaw_of(a);
+        put_row(file, t, 3, (const double[]){a.x, a.y, heading < 0 ? heading + 360 : heading});
+    }
+    fclose(file);
+    CHECK_MENDED(HEAD PLANE, "odom", "{sensor: truth, compass: true, degrees: true}\n");
+    MUST_IMPORT(d,
+                HEAD "states: {type: SE2, every: 0.3}\ntruth: {source: mocap, position: [x, y], yaw: 90 - yaw in deg}\n"
+                     "sensors:\n  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]}\n"
+                     "  compass: {type: heading, source: mocap, yaw: yaw}\n"
+                     "  gps: {type: position, source: gps, position: [x, y]}\n"
+                     "corrections:\n  - {sensor: compass, degrees: true, compass: true}\n",
+                NULL);
+    CHECK(worst_residual(d, d->train[0], NULL, NULL) < TOL);
+    ct_dataset_free(d);
+}
+
+static void test_angles_in_degrees_are_mended(void)
+{
+    const world w = begin("degrees", CT_SE3);
+    FILE *file = table_open("truth.csv", "t,x,y,z,rx,ry,rz");
+    for (ct_ns t = START; t <= START + WORLD_STEPS * WORLD_STEP_NS; t += GRID) {
+        const ct_se3 a = world_at(&w, t);
+        double r[3];
+        ct_so3_log(ct_se3_rotation(a), r);
+        put_row(file, t, 6, (const double[]){a.x, a.y, a.z, r[0] * 57.29577951308232, r[1] * 57.29577951308232,
+                                             r[2] * 57.29577951308232});
+    }
+    fclose(file);
+    CHECK_MENDED(HEAD "states: {type: SE3, every: 0.3}\n"
+                      "truth: {source: mocap, position: [x, y, z], rotation_vector: [rx, ry, rz]}\n"
+                      "sensors:\n  odom: {type: odometry, source: odometry, velocity: [vx, vy, vz], "
+                      "angular_velocity: [wx, wy, wz]}\n"
+                      "  gps: {type: position, source: gps, position: [x, y, z]}\n",
+                 "odom", "{sensor: truth, degrees: true}\n");
+    const world plane = begin("degrees_plane", CT_SE2);
+    const fault turns = {.scale = {1, 1, 0.017453292519943295}};
+    write_odometry(&plane, &turns);
+    CHECK_MENDED(HEAD PLANE, "odom", "{sensor: odom, degrees: true}\n");
+}
+
+/* Increments and relative poses of the earlier pose in the later one's frame; poses of the world in the body's. */
+static void test_inverse_motion_is_mended(void)
+{
+    for (int space = 0; space < 2; space++) {
+        const world w = begin(space ? "inverse_space" : "inverse_plane", space ? CT_SE3 : CT_SE2);
+        const char *states = space ? "states: {type: SE3, every: 0.3}\n" : "states: {type: SE2, every: 0.3}\n";
+        const char *pose = space ? "position: [x, y, z], quaternion: [qx, qy, qz, qw]" : "position: [x, y], yaw: yaw";
+        const char *step = space ? "[x, y, z, qx, qy, qz, qw]" : "[x, y, yaw]";
+        const char *gps = space ? "  gps: {type: position, source: gps, position: [x, y, z]}\n"
+                                : "  gps: {type: position, source: gps, position: [x, y]}\n";
+        char text[2048];
+        for (int steps = 0; steps < 2; steps++) {
+            FILE *file = table_open("odometry.csv", space ? "t,x,y,z,qx,qy,qz,qw" : "t,x,y,yaw");
+            for (int i = 0; i <= WORLD_STEPS; i++) {
+                const ct_se3 a = steps ? ct_se3_between(w.pose[i ? i - 1 : 0], w.pose[i], NULL, NULL) : w.pose[i];
+                put_pose(file, START + i * WORLD_STEP_NS, w.kind, inverse(a));
+            }
+            fclose(file);
+            snprintf(text, sizeof text, HEAD "%struth: {source: mocap, %s}\n"
+                     "sensors:\n%s  odom: {type: odometry, source: odometry, %s%s}\n", states, pose,
+                     gps, steps ? "increment: " : pose, steps ? step : "");
+            CHECK_MENDED(text, "odom", "{sensor: odom, inverse: true}\n");
+            snprintf(text, sizeof text, HEAD "%struth: {source: mocap, %s}\n"
+                     "sensors:\n%s  odom: {type: odometry, source: odometry, inverse: true, %s%s}\n", states, pose,
+                     gps, steps ? "increment: " : pose, steps ? step : "");
+            MUST_IMPORT(d, text, NULL);
+            CHECK(worst_residual(d, d->train[0], NULL, NULL) < TOL);
+            ct_dataset_free(d);
+        }
+    }
+}
+
+#define REFUSED(sensors, correction, part)                                                                             \
+    CHECK_REFUSED(ct_recipe_parse(HEAD "states: {type: SE2, every: 0.3}\n"                                             \
+                                       "truth: {source: mocap, position: [x, y]}\nsensors:\n" sensors                  \
+                                       "corrections:\n  - " correction,                                                \
+                                  "r.yaml", NULL, &recipe, &err),                                                      \
+                  err, part)
+
+static void test_a_convention_of_what_a_sensor_has_not_is_refused(void)
+{
+    ct_recipe *recipe = NULL;
+    ct_err err;
+#define ODOM "  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]}\n"
+    REFUSED(ODOM, "{sensor: odom, compass: true}\n", "r.yaml:12: corrections[1].compass: odom measures no heading");
+    REFUSED(ODOM, "{sensor: odom, inverse: true}\n", "r.yaml:12: corrections[1].inverse: odom has no poses");
+    REFUSED(ODOM, "{sensor: truth, inverse: true}\n", "r.yaml:12: corrections[1].inverse: truth has no poses");
+    REFUSED(ODOM, "{sensor: truth, degrees: true}\n", "r.yaml:12: corrections[1].degrees: truth has no angles");
+    REFUSED(ODOM, "{sensor: truth, ned: 3}\n", "r.yaml:12: corrections[1].ned");
+    REFUSED("  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz], inverse: true}\n",
+            "{sensor: odom, delay: 1}\n", "r.yaml:10: sensors.odom.inverse: is of poses and increments");
+    REFUSED(ODOM "  gps: {type: position, source: gps, position: [x, y], inverse: true}\n",
+            "{sensor: odom, delay: 1}\n", "r.yaml:11: sensors.gps.inverse: is no key of the type position");
+    CHECK_REFUSED(ct_recipe_parse(HEAD "states: {type: SE2, every: 0.3}\n"
+                                       "truth: {source: mocap, position: [x, y], inverse: true}\nsensors:\n" ODOM,
+                                  "r.yaml", NULL, &recipe, &err),
+                  err, "r.yaml:8: truth.inverse: the inverse of a pose needs its rotation");
+#undef ODOM
+}
+#undef REFUSED
+
 static void test_noise_models_are_corrected(void)
 {
     begin("mend_noise", CT_SE2);
@@ -307,6 +457,11 @@ int main(void)
     RUN(test_the_truth_is_mended);
     RUN(test_the_truth_in_space_is_mended);
     RUN(test_ned_is_turned);
+    RUN(test_inverse_and_turned_poses_of_the_truth_are_mended);
+    RUN(test_a_compass_is_clockwise_from_north);
+    RUN(test_angles_in_degrees_are_mended);
+    RUN(test_inverse_motion_is_mended);
+    RUN(test_a_convention_of_what_a_sensor_has_not_is_refused);
     RUN(test_noise_models_are_corrected);
     RUN(test_truth_in_a_gap_is_unknown);
     RUN(test_truth_is_interpolated);

@@ -409,7 +409,25 @@ static void test_nothing_in_common_is_a_sentence(void)
     const int32_t i = ct_findings_find(&result.findings, CT_FINDING_NO_COMMON_TIME),
                   k = ct_findings_find(&result.findings, CT_FINDING_SENSOR_UNUSED);
     CHECK(i >= 0 && result.findings.item[i].value[0] == 90 && result.findings.item[i].value[3] == 11);
+    CHECK(result.findings.item[i].value[4] == -89);
     CHECK(k >= 0 && result.findings.item[k].value[0] == 2);
+    ct_dataset_free(d);
+    ct_import_result_free(&result);
+}
+
+/* The delay that is proposed is a whole number of quarters of an hour, where that makes stamps meet. */
+static void test_a_sensor_in_another_time_zone_is_said_to_be(void)
+{
+    import_robot("zone", START);
+    write_text_file("gps.csv", "t,x,y\n3605000000000,1,2\n3606000000000,1,2\n");
+    ct_import_result result;
+    MUST_IMPORT(d,
+                HEAD "sources:\n" TABLES
+                     "  gps: {files: gps.csv, time: t in ns}\nstates: {type: SE2, every: 0.3}\n" TRUTH ODOM
+                     "  gps: {type: position, source: gps, position: [x, y]}\n",
+                &result);
+    const int32_t i = ct_findings_find(&result.findings, CT_FINDING_NO_COMMON_TIME);
+    CHECK(i >= 0 && result.findings.item[i].value[4] == -3600);
     ct_dataset_free(d);
     ct_import_result_free(&result);
 }
@@ -430,5 +448,6 @@ int main(void)
     RUN(test_regimes_have_models_of_their_own);
     RUN(test_every_record_is_used_or_counted);
     RUN(test_nothing_in_common_is_a_sentence);
+    RUN(test_a_sensor_in_another_time_zone_is_said_to_be);
     return ct_test_end();
 }

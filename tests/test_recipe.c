@@ -18,7 +18,7 @@ static void test_every_value_of_a_planar_recipe_is_read(void)
     if (!p) return;
     CHECK(!strcmp(ct_recipe_text(p), PLANAR) && !strcmp(p->folder, "logs"));
     CHECK(!strcmp(p->recording, "run{run}") && !strcmp(p->bodies, "robot"));
-    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 13);
+    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 17);
     const ct__recipe_source *s = &p->source[0];
     CHECK(!strcmp(s->name, "odometry") && s->line == 8 && s->format == CT_SOURCE_TABLE && s->header == 0 &&
           s->skip == 2);
@@ -43,6 +43,7 @@ static void test_every_value_of_a_planar_recipe_is_read(void)
     CHECK(n->every == 2 && n->role[CT__ROLE_REGIME].count == 1 && n->noise.variance.value[0] == 0.5);
     CHECK(p->sensor[2].ids.source == 4 && p->sensor[2].target_mount.count == 2 && p->sensor[2].landmarks == -1);
     CHECK(!strcmp(p->sensor[3].body, "3") && p->sensor[4].index == 1 && p->sensor[5].origin.value[2] == 500);
+    CHECK(p->sensor[4].inverse == 1 && p->sensor[0].inverse == 0 && p->truth.inverse == 0);
     CHECK(p->truth.given && p->truth.source == 2 && p->truth.nearest == 1 && p->truth.gap_s == 1 &&
           p->truth.axes == CT__AXES_NED);
     CHECK(p->truth.sigma[1] == 0.04 && p->truth.delay_s == -0.05 && p->truth.frame.value[2] == 0.5 &&
@@ -78,6 +79,13 @@ static void test_every_value_of_a_recipe_of_graphs_is_read(void)
     ct_recipe_free(p);
 }
 
+static const ct_correction *correction_of(const ct_recipe *p, int kind)
+{
+    for (int32_t i = 0; i < p->corrections; i++)
+        if ((int)ct_recipe_correction(p, i)->kind == kind) return ct_recipe_correction(p, i);
+    return NULL;
+}
+
 static void test_corrections_are_read_as_values(void)
 {
     ct_recipe *p = parse(PLANAR);
@@ -85,13 +93,15 @@ static void test_corrections_are_read_as_values(void)
     const ct_correction *c = ct_recipe_correction(p, 0);
     CHECK(c->kind == CT_CORRECT_DELAY && c->count == 1 && c->value[0] == 0.175 && !strcmp(c->sensor, "odom"));
     CHECK(!strcmp(c->recording, "run1"));
-    for (int kind = 0; kind < CT_CORRECTION_COUNT; kind++) CHECK((int)ct_recipe_correction(p, kind)->kind == kind);
-    CHECK(ct_recipe_correction(p, CT_CORRECT_AXES)->value[1] == -1 &&
-          ct_recipe_correction(p, CT_CORRECT_SCALE)->count == 3);
-    CHECK(ct_recipe_correction(p, CT_CORRECT_QUATERNION)->value[0] == 1);
-    CHECK(ct_recipe_correction(p, CT_CORRECT_KERNEL)->value[0] == CT_ROBUST_CAUCHY);
-    CHECK(ct_recipe_correction(p, CT_CORRECT_KERNEL)->value[1] == 2 && !ct_recipe_correction(p, 13));
-    CHECK(ct_recipe_correction(p, CT_CORRECT_LASTING)->value[0] == 20);
+    CHECK(p->corrections == CT_CORRECTION_COUNT && !ct_recipe_correction(p, CT_CORRECTION_COUNT));
+    for (int kind = 0; kind < CT_CORRECTION_COUNT; kind++) CHECK(correction_of(p, kind) != NULL);
+    CHECK(correction_of(p, CT_CORRECT_AXES)->value[1] == -1 && correction_of(p, CT_CORRECT_SCALE)->count == 3);
+    CHECK(correction_of(p, CT_CORRECT_QUATERNION)->value[0] == 1);
+    CHECK(correction_of(p, CT_CORRECT_KERNEL)->value[0] == CT_ROBUST_CAUCHY);
+    CHECK(correction_of(p, CT_CORRECT_KERNEL)->value[1] == 2);
+    CHECK(correction_of(p, CT_CORRECT_LASTING)->value[0] == 20);
+    for (int kind = CT_CORRECT_NED; kind <= CT_CORRECT_DEGREES; kind++)
+        CHECK(correction_of(p, kind)->value[0] == 1 && !strcmp(correction_of(p, kind)->sensor, "truth"));
     CHECK(p->truth.sigma[0] == 0.01); /* the correction, in place of the truth's own */
     CHECK(!strcmp(ct_correction_key(CT_CORRECT_BIAS), "bias") &&
           !strcmp(ct_correction_key((ct_correction_kind)99), "?"));

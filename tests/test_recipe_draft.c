@@ -273,11 +273,34 @@ static void test_recorded_sets_are_drafted_and_imported(void)
     }
 }
 
+/* A date in microseconds is one at any rate: at 2 Hz its steps would do for nanoseconds. */
+static void test_stamps_since_1970_have_their_unit_by_their_size(void)
+{
+    new_folder("micro");
+    write_table("odometry.csv", "time,v,omega", 1.7e15, 50000, 100, "1,0.1");
+    write_table("gps.csv", "time,x,y", 1.7e15, 500000, 10, "1,2");
+    ct_recipe_free(DRAFT("files: gps.csv\n    time: time in us # check", "files: odometry.csv\n    time: time in us"));
+    new_folder("slow");
+    write_table("odometry.csv", "time,v,omega", 1.7e9, 0.05, 2000, "1,0.1");
+    write_table("gps.csv", "time,x,y", 1.7e9, 10, 10, "1,2");
+    ct_recipe_free(DRAFT("positions: gps.csv\n"));
+}
+
+static void test_latitudes_times_ten_millions_are_degrees(void)
+{
+    new_folder("ublox");
+    write_table("odometry.csv", "t,v,omega", 0, 0.05, 100, "1,0.1");
+    write_table("gps.csv", "t,lat,lon,height", 0, 0.5, 10, "481000000,115000000,500000");
+    ct_recipe_free(DRAFT("geodetic: [lat / 1e7, lon / 1e7, height in mm] # check"));
+}
+
 int main(void)
 {
     RUN(test_names_of_columns_have_meanings);
     RUN(test_odometry_positions_and_truth_are_recognised_and_imported);
     RUN(test_units_are_guessed_from_values);
+    RUN(test_stamps_since_1970_have_their_unit_by_their_size);
+    RUN(test_latitudes_times_ten_millions_are_degrees);
     RUN(test_runs_become_named_parts);
     RUN(test_words_with_numbers_are_runs);
     RUN(test_folders_with_the_same_files_are_runs);

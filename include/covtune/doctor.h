@@ -51,6 +51,7 @@ typedef struct {
     double *x, *y;
     int32_t lines;                /* polyline of what was fitted                              */
     double *line_x, *line_y;
+    int     of_reading;           /* 1: errors as poses are read; the line is their sigma if read as proposed */
 } ct_evidence;
 
 typedef struct {

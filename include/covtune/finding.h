@@ -317,6 +317,21 @@ typedef enum {
       "{subjects}: poses have camera axes (x right, y down, z ahead). With these they differ by {after:.2g} rad "      \
       "instead of {before:.2g} rad.",                                                                                  \
       "before", "after")                                                                                               \
+    X(CT_FINDING_NED_AXES, "ned_axes", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                                            \
+      "{subjects}: poses have the axes north, east, down (body: x ahead, y right, z down). With these, measurements "  \
+      "differ from the truth by {after:.2g} rad and {after_m:.2g} m, instead of {before:.2g} rad and {before_m:.2g} "  \
+      "m.",                                                                                                            \
+      "before", "after", "before_m", "after_m")                                                                        \
+    X(CT_FINDING_COMPASS_HEADING, "compass_heading", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                              \
+      "{subjects}: headings are those of a compass, clockwise from north: yaw = pi/2 - heading. Read so, "             \
+      "measurements differ from the truth by {after:.2g} rad and {after_m:.2g} m, instead of {before:.2g} rad and "    \
+      "{before_m:.2g} m.",                                                                                             \
+      "before", "after", "before_m", "after_m")                                                                        \
+    X(CT_FINDING_INVERSE_POSES, "inverse_poses", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                                  \
+      "{subjects}: poses are the inverse of what the recipe reads, as the world in the body's frame. Inverted, "       \
+      "measurements differ from the truth by {after:.2g} rad and {after_m:.2g} m, instead of {before:.2g} rad and "    \
+      "{before_m:.2g} m.",                                                                                             \
+      "before", "after", "before_m", "after_m")                                                                        \
     X(CT_FINDING_SENSOR_IN_OTHER_FRAME, "sensor_in_other_frame", CT_SEVERITY_ERROR, CT_TOPIC_SENSORS,                  \
       "{subjects}: its world frame is another than that of the truth: moved by ({x:.4g}, {y:.4g}, {z:.4g}) m "         \
       "(standard error {error:.2g}) and turned by {angle:.4g} rad (standard error {angle_error:.2g}), its values "     \
@@ -402,6 +417,10 @@ typedef enum {
       "ones would differ by more than {least:.2g}. Errors against such a truth mean nothing: leave the coordinate out "\
       "of the recipe's `known`.",                                                                                      \
       "residual", "least")                                                                                             \
+    X(CT_FINDING_TRUTH_UNRELATED, "truth_unrelated", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                                 \
+      "{subjects}: the truth of this recording has nothing to do with what its sensors measure, of motion and of the " \
+      "world. Is it that of another body or recording, or of another clock? The recording is not examined further.",   \
+      NULL)                                                                                                            \
     X(CT_FINDING_TRUTH_GAPS, "truth_gaps", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
       "{share:.2g} % of the poses between others that have a truth have none; the longest gap has {poses:.0f} poses "  \
       "({seconds:.3g} s), in {subjects}.",                                                                             \
@@ -440,8 +459,9 @@ typedef enum {
       "begin", "end", "first", "last")                                                                                 \
     X(CT_FINDING_NO_COMMON_TIME, "no_common_time", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                 \
       "{subjects}: its stamps run from {first:.3f} to {last:.3f} s, those of the odometry from {begin:.3f} to "        \
-      "{end:.3f} s. They have no time in common.",                                                                     \
-      "first", "last", "begin", "end")                                                                                 \
+      "{end:.3f} s. They have no time in common. If its clock is in another zone, the correction delay: {shift:.0f} "  \
+      "moves its stamps.",                                                                                             \
+      "first", "last", "begin", "end", "shift")                                                                        \
     X(CT_FINDING_FILE_CUT_SHORT, "file_cut_short", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                 \
       "{+subjects}: {-subjects} was cut short: {bytes:.0f} bytes at its end are no whole record. What is before them " \
       "is used.",                                                                                                      \

@@ -65,6 +65,10 @@ ct_status ct_recipe_draft(const char *const path[], int32_t paths, char **text, 
     X(CT_CORRECT_FRAME, "frame", "pose of the source's world frame in the dataset's; values are moved by it")          \
     X(CT_CORRECT_QUATERNION, "quaternion", "1: the quaternion has its scalar first")                                   \
     X(CT_CORRECT_CAMERA, "camera", "1: poses have camera axes (x right, y down, z ahead)")                             \
+    X(CT_CORRECT_NED, "ned", "1: poses have the axes north, east, down; x ahead, y right, z down")                     \
+    X(CT_CORRECT_COMPASS, "compass", "1: rotations have the axes of ned, positions do not: yaw = pi/2 - heading")      \
+    X(CT_CORRECT_INVERSE, "inverse", "1: the inverse of the pose is given: the world in the body's frame")             \
+    X(CT_CORRECT_DEGREES, "degrees", "1: angles and turn rates are in degrees")                                        \
     X(CT_CORRECT_KERNEL, "kernel", "robust kernel: ct_robust and width")                                               \
     X(CT_CORRECT_FULL, "full", "1: learn a full covariance")                                                           \
     X(CT_CORRECT_LASTING, "lasting", "s, time constant of an error that lasts: it becomes a Gauss-Markov bias")        \
@@ -141,6 +145,9 @@ typedef struct {
     int64_t records, factors;          /* read; made of them (truth: states that have one) */
     int64_t dropped[CT_DROP_COUNT];
     double  rate_hz;                   /* median over recordings; NaN: unknown             */
+    /* where stamps do not ascend: records of the sensor, thinned evenly, and those that were dropped for it */
+    int32_t steps;
+    double *step_at, *step;            /* s since the recording's first stamp; since the record before, s */
 } ct_import_count;
 
 typedef struct {

@@ -169,6 +169,9 @@ static int kind_of(ct_finding_code code)
     case CT_FINDING_TRUTH_NOISE: return CT_CORRECT_SIGMA;
     case CT_FINDING_QUATERNION_ORDER: return CT_CORRECT_QUATERNION;
     case CT_FINDING_CAMERA_AXES: return CT_CORRECT_CAMERA;
+    case CT_FINDING_NED_AXES: return CT_CORRECT_NED;
+    case CT_FINDING_COMPASS_HEADING: return CT_CORRECT_COMPASS;
+    case CT_FINDING_INVERSE_POSES: return CT_CORRECT_INVERSE;
     default: return -1;
     }
 }
@@ -184,18 +187,24 @@ static int is_of(const ct_recipe *recipe, const char *subject, const char *senso
     return ct__recipe_sensor_of(recipe, model, name) && !strcmp(name, sensor);
 }
 
+/* The first correction of a kind for the finding; -1: none. */
+static int32_t find_correction(const ct_diagnosis *d, const ct_recipe *recipe, const ct_finding *f, int kind)
+{
+    for (int32_t k = 0; k < d->corrections && kind >= 0 && f->subjects; k++) {
+        const ct_correction *c = &d->correction[k];
+        const int            world = kind == CT_CORRECT_FRAME || kind == CT_CORRECT_SIGMA;
+        const int            truth = world && !strcmp(c->sensor, "truth");
+        if ((int)c->kind == kind && (truth || is_of(recipe, f->subject[0].name, c->sensor))) return k;
+    }
+    return -1;
+}
+
 void ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe)
 {
     for (int32_t i = 0; i < d->findings.count; i++) {
         const ct_finding *f = &d->findings.item[i];
-        const int         kind = kind_of(f->code);
-        d->correction_of[i] = -1;
-        for (int32_t k = d->corrections - 1; k >= 0 && kind >= 0 && f->subjects; k--) {
-            const ct_correction *c = &d->correction[k];
-            const int            world = kind == CT_CORRECT_FRAME || kind == CT_CORRECT_SIGMA;
-            const int            truth = world && !strcmp(c->sensor, "truth");
-            if ((int)c->kind == kind && (truth || is_of(recipe, f->subject[0].name, c->sensor)))
-                d->correction_of[i] = k;
-        }
+        const int         units = f->code == CT_FINDING_SENSOR_UNITS; /* a scale; or degrees, where poses are read */
+        const int32_t     degrees = units ? find_correction(d, recipe, f, CT_CORRECT_DEGREES) : -1;
+        d->correction_of[i] = degrees >= 0 ? degrees : find_correction(d, recipe, f, kind_of(f->code));
     }
 }

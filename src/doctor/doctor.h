@@ -12,12 +12,14 @@
  *   groups.c      samples with one sigma
  *   faults.c      which faults of a sensor the data show, and their size
  *   large.c       units and axes
- *   conventions.c order of quaternions, camera axes, headings in degrees
+ *   conventions.h conventions of poses and headings: order, axes, inverse, degrees
  *   noise_rows.c  rows and frame in which noise is tested
  *   noise_tests.c, tails.c, depends.c    what remains
  *   truth_faults.c truth_jumps.c truth_tests.c    truth: gaps, copies, jumps
  *   truth_noise.c                        truth: noise of its own
  *   truth_turned.c                       truth: yaw that is not compared, but used
+ *   truth_unrelated.c                    truth: of another body, recording or clock
+ *   import_findings.c                    what an import says of the files
  *   repeated.c                           measurements that are there again
  *   influence.c                          what does not matter, what nothing determines
  *   trial.c       faults that are applied exactly
@@ -323,6 +325,11 @@ ct_status ct__find_large_faults(ct__exam *e, ct__sensor *s, ct_err *err);
 ct_status ct__find_conventions(const ct_dataset *dataset, const ct_recipe *recipe, const ct_doctor_options *options,
                                ct_diagnosis **out, ct_err *err);
 ct_status ct__change_conventions(ct__exam *e, ct_err *err);
+/* truth_unrelated.c: says of which recordings, and drops their samples. *most: of half of them or more. */
+ct_status ct__find_unrelated_truth(ct__exam *e, int *most, ct_err *err);
+/* import_findings.c: *out <- what an import found in the files. */
+ct_status ct__report_import(const ct_import_result *result, ct_diagnosis **out, ct_err *err);
+int       ct__is_of_import(ct_finding_code code);
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err);
 /* noise_rows.c: s->fit->e <- errors in the frame in which their rows correlate least; mute, white. Correlation of rows
  * that are not mute, with the weights of the fit: largest entry, rows, -1/2 log det R. */

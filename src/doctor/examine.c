@@ -85,6 +85,8 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
     int wait;
     CT_TRY(examine_large(e, &wait, err));
     if (wait) return CT_OK;
+    CT_TRY(ct__find_unrelated_truth(e, &wait, err));
+    if (wait) return CT_OK;
     for (int32_t i = 0; i < e->sensors; i++) ct__describe(e, &e->sensor[i]);
     close_delays(e);
     for (int32_t i = 0; i < e->sensors; i++) {

@@ -39,8 +39,9 @@ ct_status ct__table_new(ct__table *t, ct_err *err)
 
 /* May parameter j be looked for? Scales of rows that are constant are none, nor biases of rows that are not measured.
  * Without turns the place of a mount does nothing to motion: where they are not measured it would explain them.
- * Where the truth does not know headings, residuals at the estimate show delays and scales of lengths alone. Commanded
- * velocities are zero at rest: they have no bias. */
+ * Where the truth does not know headings, residuals at the estimate show delays and scales of lengths alone; of sensors
+ * that place the body in the world, where the truth knows positions, their frame as well. Commanded velocities are zero
+ * at rest: they have no bias. */
 int ct__table_open(const ct__sensor *s, int j)
 {
     const ct__fault_kind kind = s->param[j].kind;
@@ -51,6 +52,7 @@ int ct__table_open(const ct__sensor *s, int j)
     if (s->exact && kind == CT__FAULT_MOUNT) return 0;
     if (s->exact && kind == CT__FAULT_BIAS && !ct__row_turns(s, s->param[j].row)) return 0;
     if (!s->estimated) return 1;
+    if (kind == CT__FAULT_FRAME) return s->tied && s->placed;
     return kind == CT__FAULT_DELAY || (kind == CT__FAULT_SCALE && !ct__row_turns(s, s->param[j].row));
 }
 

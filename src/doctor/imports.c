@@ -59,7 +59,9 @@ static int adds_up(ct_finding_code code)
 static int stays(ct_finding_code code)
 {
     return code == CT_FINDING_SENSOR_UNITS || code == CT_FINDING_SENSOR_AXES || code == CT_FINDING_QUATERNION_ORDER ||
-           code == CT_FINDING_CAMERA_AXES || code == CT_FINDING_STAMPS_REPEATED || code == CT_FINDING_TRUTH_TURNED;
+           code == CT_FINDING_CAMERA_AXES || code == CT_FINDING_NED_AXES || code == CT_FINDING_COMPASS_HEADING ||
+           code == CT_FINDING_INVERSE_POSES || code == CT_FINDING_STAMPS_REPEATED || code == CT_FINDING_TRUTH_TURNED ||
+           ct__is_of_import(code);
 }
 
 /* to += from: sizes of the same fault in a dataset that was corrected by `to`. */
@@ -87,6 +89,7 @@ static ct_status take_evidence(ct__exam *e, const ct_diagnosis *from, int32_t i,
         if (v->finding != i) continue;
         CT_TRY(ct__report_evidence(e, v->x_label, v->y_label, v->points, v->x, v->y, v->lines, v->line_x, v->line_y,
                                    err));
+        e->out->evidence[e->out->evidences - 1].of_reading = v->of_reading;
     }
     return CT_OK;
 }
@@ -249,24 +252,6 @@ static int32_t rename_sensors(const ct_recipe *recipe, ct_diagnosis *d)
         d->correction[n++] = c;
     }
     return d->corrections = n;
-}
-
-/* Records whose stamps do not ascend. */
-static ct_status report_stamps(const ct_import_result *counts, ct_diagnosis **all, ct_err *err)
-{
-    ct__exam  e = {.out = ct__zalloc(1, sizeof *e.out)};
-    ct_status status = e.out ? CT_OK : ct__no_memory(err, "diagnoses", 1);
-    for (int32_t i = 0; status == CT_OK && i < counts->counts; i++) {
-        const ct_import_count *c = &counts->count[i];
-        const int64_t          bad = c->dropped[CT_DROP_STAMP];
-        const double           value[] = {(double)bad, 100.0 * (double)bad / (double)CT_MAX(1, c->records)};
-        if (!bad) continue;
-        status = ct__report(&e, NULL, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err);
-        if (status == CT_OK)
-            status = ct_findings_add_subject(&e.out->findings, CT_SUBJECT_MODEL, -1, 0, c->name, err);
-    }
-    *all = e.out;
-    return status;
 }
 
 /* The dataset of a recipe's text. */
@@ -450,7 +435,7 @@ static ct_status settle(rounds *r, ct_diagnosis **all, ct_diagnosis **now, int32
     ct_import_result counts = {0};
     ct_status        status = import(r, ct_recipe_text(r->options.recipe), &counts, err);
     ++*imports;
-    if (status == CT_OK) status = report_stamps(&counts, all, err);
+    if (status == CT_OK) status = ct__report_import(&counts, all, err);
     ct_import_result_free(&counts);
     if (status == CT_OK) status = correct_conventions(r, all, imports, err);
     for (int i = 0; status == CT_OK; i++) {

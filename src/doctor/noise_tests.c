@@ -10,6 +10,7 @@
 #include "doctor/doctor.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define RHO_ROWS   0.15 /* a smaller correlation does not matter                                 */
 #define RHO_LAST   0.15
@@ -106,6 +107,7 @@ static ct_status test_lasting(ct__exam *e, ct__sensor *s, const ct__place *p, ct
 {
     double best[LAGS + 1] = {1}, room_rho[LAGS + 1] = {1};
     int    row = -1;
+    if (s->odometry && s->estimated) return CT_OK;
     for (int i = 0; i < s->rows; i++) {
         int64_t pairs = 0;
         if (s->mute[i] || !is_at_truth(s, i)) continue;
@@ -198,8 +200,11 @@ static ct_status show_populations(ct__exam *e, const ct__sensor *s, const ct__se
     for (int32_t k = 0; status == CT_OK && k < loops->samples; k++)
         status = ct__picture_add(&p, a[(int64_t)k * s->samples / loops->samples], b[k], err);
     ct__picture_slope(&p, ratio);
-    if (status == CT_OK)
-        status = ct__picture_report(e, &p, "errors of odometry, in order", "errors of the others, in order", err);
+    char        x_label[64], y_label[64];
+    const char *unit = s->ops->unit[row] && *s->ops->unit[row] ? s->ops->unit[row] : "1";
+    snprintf(x_label, sizeof x_label, "errors of odometry, in order (%.8s)", unit);
+    snprintf(y_label, sizeof y_label, "errors of the others, in order (%.8s)", unit);
+    if (status == CT_OK) status = ct__picture_report(e, &p, x_label, y_label, err);
     ct__picture_free(&p);
     free(a);
     free(b);

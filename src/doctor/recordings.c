@@ -9,7 +9,8 @@
  * with a the number of recordings, less one where m is fitted, and b = (parts - 1) x recordings. The intraclass
  * correlation ICC is what recordings differ by, of all that parts differ by. An error that wanders looks like another
  * fault in each recording, and like others again in its parts; a standard error from one recording, which is a few
- * lifetimes of such an error long, does not show that.
+ * lifetimes of such an error long, does not show that. A part has CT__SAMPLES_LEAST samples or more: the sigma of
+ * fewer, beside a dozen parameters, is far too small now and then, and such a part would outweigh the others.
  *
  * A fault that recordings have in common may differ between them: by chi-square of their standard errors, and with an
  * ICC of ALIKE. One that is none in the mean is believed if F passes the level, about 0, and ICC is ALONE. */
@@ -87,7 +88,7 @@ static ct_status analyse(ct__table *all, int screen, const ct__fit *fit, const c
             t.part = h + 1;
             ct__table_fill(&t, f);
             samples += t.count;
-            if (t.count >= CT__SAMPLES_LEAST / CT__PARTS) status = ct__table_regress(&t, screen, &own, err);
+            if (t.count >= CT__SAMPLES_LEAST) status = ct__table_regress(&t, screen, &own, err);
             ct__fit_free(&own);
             for (int j = 0; j < params; j++) {
                 v[j][h] = fit->use[j] ? own.phi[j] : own.alone[j];

@@ -188,8 +188,9 @@ static ct_status show_repeated(ct__exam *e, const ct__sensor *s, const work *t, 
     ct__picture_slope(&p, 1);
     char        x_label[64], y_label[64];
     const char *name = s->ops->coordinate[row] ? s->ops->coordinate[row] : "value";
-    snprintf(x_label, sizeof x_label, "true change of %.20s", name);
-    snprintf(y_label, sizeof y_label, "measured change of %.20s", name);
+    const char *unit = s->ops->unit[row] && *s->ops->unit[row] ? s->ops->unit[row] : "1";
+    snprintf(x_label, sizeof x_label, "true change of %.20s (%.8s)", name, unit);
+    snprintf(y_label, sizeof y_label, "measured change of %.20s (%.8s)", name, unit);
     if (status == CT_OK) status = ct__picture_report(e, &p, x_label, y_label, err);
     ct__picture_free(&p);
     return status;

@@ -131,7 +131,7 @@ typedef struct {
     double  delay_s, drift;
     int     axes[6], has_axes; /* 0: as it is */
     double  scale[6], bias[6];
-    int     scalar_first, camera;
+    int     scalar_first, camera, ned, compass, inverse, degrees;
     const ct_correction *mount, *frame; /* NULL: the recipe's */
 } ct__corrected;
 
@@ -486,7 +486,16 @@ ct_status ct__sink_put(ct__import *imp, ct_sequence *seq);
 
 /* ---- Import ----------------------------------------------------------------------------------- */
 
+/* Steps from record to record, at most CT__STEPS, thinned evenly. */
+#define CT__STEPS 500
 typedef struct {
+    int32_t count;
+    int64_t seen, every; /* so far; one of so many is kept */
+    double  at[CT__STEPS], step[CT__STEPS];
+} ct__steps;
+
+typedef struct {
+    ct__steps steady, late;  /* steps between stamps that ascend, and that do not */
     char    where[256];      /* place of the first record whose stamp is not after those before it */
     int64_t unordered;       /* records that were put in order */
     int64_t damaged;         /* bytes at the end of files that were cut short, and the first of them */
@@ -550,6 +559,8 @@ ct_status ct__recording_import(ct__import *imp);
 
 /* After a recording: stamps and rates of its channels. */
 ct_status ct__result_recording(ct__import *imp);
+/* A record of a channel whose stamps must ascend, with its stamp. */
+void      ct__result_step(ct__import *imp, const ct__channel *c, ct_ns stamp);
 /* A recording without sequences. */
 ct_status ct__result_empty(ct__import *imp);
 /* No sequence came out: a sentence that says why. */

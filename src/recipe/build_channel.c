@@ -25,10 +25,10 @@ static void set_axes(const ct_correction *from, ct__corrected *to)
 }
 
 /* Corrections for one recording come after those for all, and override them. */
-static void find_corrections(const ct__import *imp, const char *name, ct__corrected *c)
+static void find_corrections(const ct__import *imp, const char *name, int inverse, ct__corrected *c)
 {
     const ct_recipe *recipe = imp->recipe;
-    *c = (ct__corrected){.scale = {1, 1, 1, 1, 1, 1}};
+    *c = (ct__corrected){.scale = {1, 1, 1, 1, 1, 1}, .inverse = inverse};
     for (int own = 0; own < 2; own++)
         for (int32_t i = 0; i < recipe->corrections; i++) {
             const ct_correction *k = &recipe->correction[i];
@@ -44,6 +44,10 @@ static void find_corrections(const ct__import *imp, const char *name, ct__correc
             case CT_CORRECT_FRAME: c->frame = k; break;
             case CT_CORRECT_QUATERNION: c->scalar_first = k->value[0] != 0; break;
             case CT_CORRECT_CAMERA: c->camera = k->value[0] != 0; break;
+            case CT_CORRECT_NED: c->ned = k->value[0] != 0; break;
+            case CT_CORRECT_COMPASS: c->compass = k->value[0] != 0; break;
+            case CT_CORRECT_INVERSE: c->inverse = k->value[0] != 0; break;
+            case CT_CORRECT_DEGREES: c->degrees = k->value[0] != 0; break;
             default: break; /* of noise models */
             }
         }
@@ -100,9 +104,9 @@ static ct_status set_channel(ct__import *imp, ct__channel *c)
     const ct__recipe_sensor *s = c->sensor;
     const ct__recipe_truth *truth = &imp->recipe->truth;
     const ct__numbers none = {0};
-    find_corrections(imp, ct__channel_name(c), &c->corrected);
+    find_corrections(imp, ct__channel_name(c), s ? s->inverse : truth->inverse, &c->corrected);
     if (!s) c->corrected.delay_s += truth->delay_s;
-    c->axes = c->corrected.camera ? CT__AXES_CAMERA : s ? s->axes : truth->axes;
+    c->axes = c->corrected.camera ? CT__AXES_CAMERA : c->corrected.ned ? CT__AXES_NED : s ? s->axes : truth->axes;
     c->rotates = has_rotation(c->role);
     c->spatial = is_spatial(c->role);
     CT_TRY(set_pose(imp, c, "mount", s ? &s->mount : &truth->mount, c->corrected.mount, &c->mount, &c->has_mount,

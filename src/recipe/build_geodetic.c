@@ -128,7 +128,9 @@ ct_status ct__geodetic_begin(ct__import *imp)
     for (int32_t f = 0; !imp->has_origin && f < imp->plan.source[first.source].files; f++)
         CT_TRY(first_position(imp, &first, f));
     if (!imp->has_origin)
-        return ct_fail(imp->err, CT_E_EMPTY, "%s:%d: %s: no record has a latitude and a longitude", recipe->name,
-                       first.line, first.name);
+        return ct_fail(imp->err, CT_E_EMPTY,
+                       "%s:%d: %s: no record has a latitude of -90 to 90 and a longitude of -360 to 360 degrees "
+                       "(degrees times 1e7? write `lat / 1e7`)",
+                       recipe->name, first.line, first.name);
     return make_projection(imp);
 }

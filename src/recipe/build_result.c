@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define ZONE_S 900.0
+
 static const char *const DROP_NAME[] = {
 #define X(constant, name, sentence) name,
     CT_DROP_LIST(X)
@@ -21,6 +23,10 @@ ct_import_options ct_import_defaults(void) { return (ct_import_options){0}; }
 
 void ct_import_result_free(ct_import_result *result)
 {
+    for (int32_t i = 0; result->count && i < result->counts; i++) {
+        free(result->count[i].step_at);
+        free(result->count[i].step);
+    }
     free(result->count);
     ct_findings_free(&result->findings);
     *result = (ct_import_result){0};
@@ -155,9 +161,12 @@ static ct_status find_overlap(ct__import *imp, int32_t i, int32_t motion)
 {
     const ct__seen *a = &imp->seen[i], *b = &imp->seen[motion];
     if (i == motion || !a->any || !b->any || (a->first <= b->last && b->first <= a->last)) return CT_OK;
-    const double value[4] = {(double)a->first * 1e-9, (double)a->last * 1e-9, (double)b->first * 1e-9,
-                             (double)b->last * 1e-9};
-    return find_one(imp, CT_FINDING_NO_COMMON_TIME, 4, value, i, NULL);
+    const double first = (double)a->first * 1e-9, last = (double)a->last * 1e-9;
+    const double begin = (double)b->first * 1e-9, end = (double)b->last * 1e-9;
+    const double quarters = ZONE_S * round((begin - first) / ZONE_S); /* zones differ by quarters of an hour */
+    const int    fits = first + quarters <= end && begin <= last + quarters;
+    const double value[5] = {first, last, begin, end, fits ? quarters : begin - first};
+    return find_one(imp, CT_FINDING_NO_COMMON_TIME, 5, value, i, NULL);
 }
 
 static int32_t first_motion(const ct_recipe *recipe)
@@ -169,10 +178,50 @@ static int32_t first_motion(const ct_recipe *recipe)
     return -1;
 }
 
+static void add_step(ct__steps *s, double at, double step)
+{
+    if (!s->every) s->every = 1;
+    if (s->seen++ % s->every) return;
+    if (s->count == CT__STEPS) { /* every other one stays */
+        for (int32_t i = 0; i < CT__STEPS / 2; i++) s->at[i] = s->at[2 * i], s->step[i] = s->step[2 * i];
+        s->count = CT__STEPS / 2;
+        s->every *= 2;
+        if ((s->seen - 1) % s->every) return;
+    }
+    s->at[s->count] = at;
+    s->step[s->count++] = step;
+}
+
+void ct__result_step(ct__import *imp, const ct__channel *c, ct_ns stamp)
+{
+    ct__seen *seen = &imp->seen[c->number];
+    add_step(stamp > c->last_stamp ? &seen->steady : &seen->late, (double)(stamp - imp->base) * 1e-9,
+             (double)(stamp - c->last_stamp) * 1e-9);
+}
+
+/* Steps of a sensor whose stamps do not ascend. */
+static ct_status keep_steps(ct__import *imp, int32_t i)
+{
+    const ct__steps *const list[] = {&imp->seen[i].steady, &imp->seen[i].late};
+    ct_import_count       *n = &imp->result.count[i];
+    const int32_t          all = list[0]->count + list[1]->count;
+    if (!list[1]->count) return CT_OK;
+    n->step_at = ct__zalloc(all, sizeof *n->step_at);
+    n->step = ct__zalloc(all, sizeof *n->step);
+    if (!n->step_at || !n->step) return ct__no_memory(imp->err, "steps", all);
+    for (int k = 0; k < 2; k++) {
+        memcpy(n->step_at + n->steps, list[k]->at, (size_t)list[k]->count * sizeof *n->step_at);
+        memcpy(n->step + n->steps, list[k]->step, (size_t)list[k]->count * sizeof *n->step);
+        n->steps += list[k]->count;
+    }
+    return CT_OK;
+}
+
 ct_status ct__result_finish(ct__import *imp)
 {
     const int32_t motion = first_motion(imp->recipe);
     for (int32_t i = 0; i < imp->result.counts; i++) {
+        CT_TRY(keep_steps(imp, i));
         imp->result.count[i].rate_hz = ct_median(imp->seen[i].rates, imp->seen[i].rate);
         CT_TRY(findings_of(imp, i));
         if (motion >= 0) CT_TRY(find_overlap(imp, i, motion));

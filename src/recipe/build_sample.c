@@ -1,8 +1,8 @@
 /* build_sample.c: what a channel makes of a record: rows of a measurement, the body's pose, the body's velocity.
  *
- * Order of what is done: axes of the recipe; corrections (axes, scale, bias of rows); frame of the source's world;
- * mount. Corrections of odometry act on the velocity of the sensor: a difference of poses, or an increment, is
- * divided by its duration first. */
+ * Order of what is done: degrees, inverse, compass; axes of the recipe; corrections (axes, scale, bias of rows); frame
+ * of the source's world; mount. Corrections of odometry act on the velocity of the sensor: a difference of poses, or an
+ * increment, is divided by its duration first. */
 #include "recipe/build.h"
 
 #include <math.h>
@@ -12,6 +12,7 @@ static double value_at(const ct__channel *c, const ct_record *record, ct__role r
     return record->value[c->place[role][i]];
 }
 
+#define DEGREE    0.01745329251994329577 /* rad */
 #define VALUE_MAX 1e15 /* m, rad, their rates: what is larger stands for no value, and its products overflow */
 
 /* n numbers of a role. -1, or why they are none. */
@@ -61,6 +62,28 @@ static int matrix_pose(const double m[12], ct_se3 *pose)
     return bad;
 }
 
+/* Angles, or rates of angles, in rad. */
+static void to_radians(const ct__channel *c, int n, double v[])
+{
+    for (int i = 0; c->corrected.degrees && i < n; i++) v[i] *= DEGREE;
+}
+
+/* The rotation of x ahead, y left, z up against east, north, up, from that of x ahead, y right, z down against north,
+ * east, down. */
+static ct_so3 from_compass(ct_so3 q)
+{
+    const ct_so3 back = ct_so3_inverse(ct__body_axes(CT__AXES_NED), NULL);
+    return ct_so3_compose(ct_so3_compose(ct__world_axes(CT__AXES_NED), q, NULL, NULL), back, NULL, NULL);
+}
+
+/* The pose of the body in the world, with the file's axes, from what the file has. */
+static ct_se3 read_otherwise(const ct__channel *c, ct_se3 pose)
+{
+    if (c->corrected.inverse) pose = ct_se3_inverse(pose, NULL);
+    if (!c->corrected.compass) return pose;
+    return ct_se3_make((const double[]){pose.x, pose.y, pose.z}, from_compass(ct_se3_rotation(pose)));
+}
+
 static int rotation(const ct__channel *c, const ct_record *record, ct_so3 *q)
 {
     double v[4];
@@ -71,12 +94,15 @@ static int rotation(const ct__channel *c, const ct_record *record, ct_so3 *q)
     }
     if (c->role[CT__ROLE_ROTATION_VECTOR].count) {
         TAKE(CT__ROLE_ROTATION_VECTOR, 3, v);
+        to_radians(c, 3, v);
         *q = ct_so3_exp(v);
     } else if (c->role[CT__ROLE_EULER].count) {
         TAKE(CT__ROLE_EULER, 3, v);
+        to_radians(c, 3, v);
         *q = ct_so3_compose(about(2, v[2]), ct_so3_compose(about(1, v[1]), about(0, v[0]), NULL, NULL), NULL, NULL);
     } else if (c->role[CT__ROLE_YAW].count) {
         TAKE(CT__ROLE_YAW, 1, v);
+        to_radians(c, 1, v);
         *q = about(2, v[0]);
     }
     return -1;
@@ -105,7 +131,9 @@ int ct__sample_raw_pose(ct__import *imp, const ct__channel *c, const ct_record *
     ct_so3 q;
     if (c->role[CT__ROLE_MATRIX].count) {
         TAKE(CT__ROLE_MATRIX, 12, m);
-        return matrix_pose(m, pose);
+        const int bad = matrix_pose(m, pose);
+        *pose = read_otherwise(c, *pose);
+        return bad;
     }
     int bad = -1;
     if (c->role[CT__ROLE_GEODETIC].count)
@@ -114,7 +142,7 @@ int ct__sample_raw_pose(ct__import *imp, const ct__channel *c, const ct_record *
         TAKE(CT__ROLE_POSITION, c->role[CT__ROLE_POSITION].count, t);
     if (bad < 0) bad = rotation(c, record, &q);
     if (bad >= 0) return bad;
-    *pose = ct_se3_make(t, q);
+    *pose = read_otherwise(c, ct_se3_make(t, q));
     return -1;
 }
 
@@ -214,6 +242,7 @@ static int velocity(const ct__import *imp, const ct__channel *c, const ct_record
         w[2] = v[2]; /* vx, vy, omega */
         v[2] = 0;
     }
+    to_radians(c, 3, w);
     for (int i = 0; i < 3; i++) s->value[i] = w[i], s->value[3 + i] = v[i];
     turn_twist(c, s->value);
     if (imp->kind == CT_SE2) s->value[0] = s->value[1] = s->value[5] = 0;
@@ -237,6 +266,7 @@ static int increment(const ct__import *imp, const ct__channel *c, const ct_recor
     ct_so3 q;
     ct_se3 step;
     TAKE(CT__ROLE_INCREMENT, n, v);
+    if (n < 7) to_radians(c, n == 3 ? 1 : 3, n == 3 ? v + 2 : v + 3);
     if (n == 3)
         step = ct__planar(v[0], v[1], v[2]);
     else if (n == 6)
@@ -246,6 +276,7 @@ static int increment(const ct__import *imp, const ct__channel *c, const ct_recor
         if (bad >= 0) return bad;
         step = ct_se3_make(v, q);
     }
+    if (c->corrected.inverse) step = ct_se3_inverse(step, NULL);
     if (c->axes != CT__AXES_BODY) {
         double twist[6];
         ct_se3_log(step, twist);
@@ -372,9 +403,14 @@ static int heading(const ct__channel *c, const ct_record *record, ct__sample *s)
     const int bad = rotation(c, record, &q);
     if (bad >= 0) return bad;
     const ct_so3 C = ct_so3_inverse(ct__body_axes(c->axes), NULL);
+    if (c->corrected.compass) q = from_compass(q);
     q = ct_so3_compose(ct_so3_compose(ct__world_axes(c->axes), q, NULL, NULL), C, NULL, NULL);
     s->value[0] = ct__yaw((ct_se3){0, 0, 0, q.x, q.y, q.z, q.w});
-    if (c->role[CT__ROLE_YAW].count && c->axes == CT__AXES_BODY) TAKE(CT__ROLE_YAW, 1, s->value); /* not wrapped yet */
+    if (c->role[CT__ROLE_YAW].count && c->axes == CT__AXES_BODY) { /* not wrapped yet */
+        TAKE(CT__ROLE_YAW, 1, s->value);
+        to_radians(c, 1, s->value);
+        if (c->corrected.compass) s->value[0] = 1.57079632679489661923 - s->value[0];
+    }
     ct__correct_rows(&c->corrected, 1, s->value);
     if (c->has_frame) s->value[0] += ct__yaw(c->frame);
     return -1;
@@ -390,13 +426,15 @@ static int truth_of(ct__import *imp, const ct__channel *c, const ct_record *reco
     s->late = 2;
     TAKE(CT__ROLE_POSITION, c->role[CT__ROLE_POSITION].count, s->value);
     TAKE(CT__ROLE_YAW, 1, s->value + 3);
+    to_radians(c, 1, s->value + 3);
     return -1;
 }
 
 ct_se3 ct__sample_pose(const ct__import *imp, const ct__channel *c, const ct__sample *s)
 {
     if (!s->late) return s->pose;
-    return absolute_pose(imp, c, s->late == 1 ? s->pose : ct_se3_make(s->value, about(2, s->value[3])));
+    if (s->late == 1) return absolute_pose(imp, c, s->pose);
+    return absolute_pose(imp, c, read_otherwise(c, ct_se3_make(s->value, about(2, s->value[3]))));
 }
 
 static int measure(ct__import *imp, ct__channel *c, const ct_record *record, ct__sample *s)
@@ -457,6 +495,7 @@ ct_status ct__sample_make(ct__import *imp, ct__channel *c, const ct_record *reco
         *drop = CT_DROP_CONDITION;
         return CT_OK;
     }
+    if (c->taken && c->steady) ct__result_step(imp, c, stamp);
     if (c->taken && c->steady && stamp <= c->last_stamp) {
         *drop = CT_DROP_STAMP;
         return CT_OK;

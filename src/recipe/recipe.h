@@ -121,6 +121,7 @@ typedef struct {
     ct__numbers      mount, target_mount, intrinsics, origin;
     double           track_m, wrap_m; /* of wheels: distance between them; where their counters begin again; 0: none */
     ct__axes         axes;
+    int              inverse;     /* the world in the sensor's frame; the pose before in that after */
     double           tolerance_s; /* NaN: default */
     ct__attach       attach;
     int              index;       /* relative poses: from and to are numbers of states */
@@ -153,6 +154,7 @@ typedef struct {
     double      gap_s, delay_s, sigma[2]; /* sigma 0: not given */
     ct__numbers mount, frame, origin;
     ct__axes    axes;
+    int         inverse; /* poses are those of the world in the body's frame */
 } ct__recipe_truth;
 
 typedef enum { CT__STATES_EVERY, CT__STATES_AT, CT__STATES_DISTANCE } ct__states_by;

@@ -67,6 +67,40 @@ static void set_truth_sigma(ct__recipe_reader *r, ct__node *n, const ct_correcti
         memcpy(r->recipe->truth.sigma, c->value, sizeof r->recipe->truth.sigma);
 }
 
+static int has_rotation(const ct__list role[])
+{
+    return role[CT__ROLE_YAW].count || role[CT__ROLE_QUATERNION].count || role[CT__ROLE_ROTATION_VECTOR].count ||
+           role[CT__ROLE_EULER].count || role[CT__ROLE_MATRIX].count;
+}
+
+static int has_angles(const ct__list role[])
+{
+    return role[CT__ROLE_YAW].count || role[CT__ROLE_ROTATION_VECTOR].count || role[CT__ROLE_EULER].count ||
+           role[CT__ROLE_VELOCITY].count || role[CT__ROLE_INCREMENT].count % 7;
+}
+
+static int has_pose(const ct__list role[])
+{
+    return role[CT__ROLE_MATRIX].count || role[CT__ROLE_INCREMENT].count ||
+           ((role[CT__ROLE_POSITION].count || role[CT__ROLE_GEODETIC].count) && has_rotation(role));
+}
+
+/* A convention is one of what the sensor has. */
+static void check_convention(ct__recipe_reader *r, ct__node *n, const ct_correction *c)
+{
+    const ct_recipe *p = r->recipe;
+    const ct__list *role = strcmp(c->sensor, "truth") || !p->truth.given ? NULL : p->truth.role;
+    for (int32_t i = 0; !role && i < p->sensors; i++)
+        if (!strcmp(p->sensor[i].name, c->sensor)) role = p->sensor[i].role;
+    if (!role || r->any_kind) return;
+    if (c->kind == CT_CORRECT_COMPASS && (!has_rotation(role) || role[CT__ROLE_FROM].count))
+        ct__mistake(&r->base, n, "%.63s measures no heading or rotation against the world", c->sensor);
+    if (c->kind == CT_CORRECT_INVERSE && !has_pose(role))
+        ct__mistake(&r->base, n, "%.63s has no poses: position and a rotation, matrix or increment", c->sensor);
+    if (c->kind == CT_CORRECT_DEGREES && !has_angles(role))
+        ct__mistake(&r->base, n, "%.63s has no angles: yaw, euler, rotation_vector or turn rates", c->sensor);
+}
+
 static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
 {
     ct__numbers v = {0};
@@ -75,6 +109,10 @@ static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
     switch (c->kind) {
     case CT_CORRECT_QUATERNION: v.count = 1, v.value[0] = !strcmp(n->text, "scalar_first"); break;
     case CT_CORRECT_CAMERA:
+    case CT_CORRECT_NED:
+    case CT_CORRECT_COMPASS:
+    case CT_CORRECT_INVERSE:
+    case CT_CORRECT_DEGREES:
     case CT_CORRECT_FULL: v.count = 1, v.value[0] = ct__node_bool(n); break;
     case CT_CORRECT_KERNEL:
         ct__node_kernel(n, &kernel, why);
@@ -85,6 +123,7 @@ static void read_value(ct__recipe_reader *r, ct__node *n, ct_correction *c)
         break;
     default: ct__node_numbers(n, &v);
     }
+    if (v.count && v.value[0] != 0) check_convention(r, n, c);
     c->count = CT_MIN(v.count, CT_CORRECTION_VALUES);
     for (int32_t i = 0; i < c->count; i++) c->value[i] = v.value[i];
     const int rows = rows_of(r->recipe, c->sensor);

@@ -156,6 +156,10 @@ static void put_value(ct__text *out, const ct_correction *c, int quoted)
     switch (c->kind) {
     case CT_CORRECT_QUATERNION: put_text(out, c->value[0] != 0 ? "scalar_first" : "scalar_last", quoted); return;
     case CT_CORRECT_CAMERA:
+    case CT_CORRECT_NED:
+    case CT_CORRECT_COMPASS:
+    case CT_CORRECT_INVERSE:
+    case CT_CORRECT_DEGREES:
     case CT_CORRECT_FULL: ct__text_put(out, c->value[0] != 0 ? "true" : "false"); return;
     case CT_CORRECT_KERNEL: {
         const ct_robust_kind kind = (ct_robust_kind)(int)c->value[0];

@@ -47,6 +47,7 @@ static const struct {
     {"origin", BIT(CT__SENSOR_GEODETIC) | BIT(CT__SENSOR_POSE)}, {"landmarks", TYPES_WITH_TARGET},
     {"target_mount", TYPES_WITH_TARGET},      {"ids", TYPES_WITH_TARGET},
     {"track", BIT(CT__SENSOR_ODOMETRY)},      {"wrap", BIT(CT__SENSOR_ODOMETRY)},
+    {"inverse", BIT(CT__SENSOR_ODOMETRY) | BIT(CT__SENSOR_POSE) | BIT(CT__SENSOR_RELATIVE_POSE)},
 };
 
 #define X(constant, key, least, most) key,
@@ -172,7 +173,9 @@ static void check_known(ct__recipe_reader *r, const ct__node *map)
 
 void ct__check_truth(ct__recipe_reader *r, ct__node *node, ct__recipe_truth *truth)
 {
-    (void)truth;
+    ct__node *inverse = ct__sound(node, "inverse");
+    if (truth->inverse && inverse && !first_rotation(node) && !ct__node_member(node, "matrix"))
+        ct__mistake(&r->base, inverse, "the inverse of a pose needs its rotation, and the truth has a position alone");
     check_rotation(r, node);
     if (r->any_kind) return; /* also of sequences: the graphs say which kind of pose it is */
     check_pose(r, node, 0);
@@ -206,6 +209,9 @@ static void check_odometry(ct__recipe_reader *r, ct__node *map)
                         way->line);
         if (!way) way = ways[i];
     }
+    ct__node *inverse = ways[0] || wheels ? ct__node_member(map, "inverse") : NULL;
+    if (inverse)
+        ct__mistake(&r->base, inverse, "is of poses and increments; the sign of velocities is in their expressions");
     if (!way)
         missing(r, map,
                 "what the odometry measures is missing: velocity, increment, wheels, or position and a rotation");

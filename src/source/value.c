@@ -106,6 +106,19 @@ ct_status ct__stamp_of_seconds(double hi, double lo, ct_ns *stamp, int *found, c
     return CT_OK;
 }
 
+/* "12,5": a number where a comma is the decimal point. */
+static int has_decimal_comma(const ct__value *value)
+{
+    int digits = 0, commas = 0;
+    for (int64_t i = 0; i < (int64_t)value->length; i++) {
+        const char c = value->text[i];
+        commas += c == ',';
+        digits += c >= '0' && c <= '9';
+        if (c != ',' && c != '-' && c != '+' && !(c >= '0' && c <= '9')) return 0;
+    }
+    return commas == 1 && digits > 1;
+}
+
 ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *found, ct_err *err)
 {
     char show[CT__SHOW_MAX];
@@ -128,6 +141,11 @@ ct_status ct__stamp_of(const ct__value *value, int digits, ct_ns *stamp, int *fo
     }
     if (ct__calendar(value->text, (size_t)value->length, stamp)) return CT_OK;
     ct__show(value->text, (size_t)value->length, show);
+    if (has_decimal_comma(value))
+        return ct_fail(err, CT_E_PARSE,
+                       "expected a number for the stamp, found %s with a decimal comma; write decimal points, as "
+                       "sed 's/,/./g' does where columns are separated otherwise",
+                       show);
     return ct_fail(err, CT_E_PARSE, "expected a number for the stamp, or a date with a time, found %s", show);
 }
 

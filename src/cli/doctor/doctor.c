@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *path, *fix, *data;
+    const char *path, *fix, *page, *data;
     int         brief, jobs;
     double      level;
 } doctor_request;
@@ -34,6 +34,10 @@ char *doctor_correction_line(const ct_correction *c)
     switch (c->kind) {
     case CT_CORRECT_QUATERNION: cli_buffer_printf(&out, "%s", c->value[0] > 0 ? "scalar_first" : "scalar_last"); break;
     case CT_CORRECT_CAMERA:
+    case CT_CORRECT_NED:
+    case CT_CORRECT_COMPASS:
+    case CT_CORRECT_INVERSE:
+    case CT_CORRECT_DEGREES:
     case CT_CORRECT_FULL: cli_buffer_printf(&out, "%s", c->value[0] > 0 ? "true" : "false"); break;
     case CT_CORRECT_KERNEL:
         cli_buffer_printf(&out, "%s:%.3g", ct_robust_name((ct_robust_kind)c->value[0]), c->value[1]);
@@ -134,6 +138,39 @@ static ct_status write_fix(const doctor_request *request, const ct_recipe *recip
     return status;
 }
 
+/* The page of one dataset: what was found, and pictures. */
+static ct_status write_page(const doctor_request *request, const ct_diagnosis *d, ct_err *err)
+{
+    ct_page  *page = NULL;
+    ct_status status = ct_page_new("covtune doctor", request->path, &page, err);
+    if (status != CT_OK) return status;
+    ct_page_section(page, "doctor", "Findings");
+    if (!d->findings.count)
+        ct_page_text(page, "Nothing found, with %lld tests: residuals at the truth are noise alone.",
+                     (long long)d->tests);
+    else
+        ct_page_text(page,
+                     "What is in residuals at the truth beside noise, by %lld tests and %d import%s. Lines of code are "
+                     "corrections of the recipe; covtune doctor --fix writes it with them.",
+                     (long long)d->tests, d->imports, d->imports == 1 ? "" : "s");
+    doctor_put_findings(page, d);
+    status = ct_page_write(page, request->page, err);
+    ct_page_free(page);
+    return status;
+}
+
+/* A file that is no page of covtune is not replaced. */
+static ct_status check_page(const doctor_request *request, ct_err *err)
+{
+    const ct_status status = request->page ? cli_check_output(request->page, err) : CT_OK;
+    if (status != CT_OK || !request->page) return status;
+    if (cli_is_stdout(request->page) || cli_replaceable_page(request->page)) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: is there already, and is no page that covtune wrote and could replace; choose another name for "
+                   "--page",
+                   request->page);
+}
+
 /* What --fix cannot write, before the work. */
 static ct_status check_fix(const doctor_request *request, const ct_recipe *recipe, ct_err *err)
 {
@@ -162,7 +199,8 @@ static cli_exit carry_out(const cli_io *io, const doctor_request *request)
     options.folder = request->data;
     options.progress = show;
     options.user = &bar;
-    ct_status status = ct_recipe_of_dataset(request->path, &recipe, &err);
+    ct_status status = check_page(request, &err);
+    if (status == CT_OK) status = ct_recipe_of_dataset(request->path, &recipe, &err);
     if (status == CT_OK) status = cli_read_dataset(io, request->path, CT_DATASET_ALL, &dataset, &err);
     if (status == CT_OK) status = check_fix(request, recipe, &err);
     options.recipe = recipe;
@@ -172,6 +210,7 @@ static cli_exit carry_out(const cli_io *io, const doctor_request *request)
     cli_interrupt_end();
     cli_status_clear();
     if (status == CT_OK && request->fix) status = write_fix(request, recipe, d, &err);
+    if (status == CT_OK && request->page) status = write_page(request, d, &err);
     if (status == CT_OK && io->json) print_json(request, d);
     else if (status == CT_OK && !io->quiet) print_all(d);
     ct_diagnosis_free(d);
@@ -185,6 +224,7 @@ static cli_exit carry_out(const cli_io *io, const doctor_request *request)
 static const cli_option OPTIONS[] = {
     CLI_ROW_TEXT("fix", "RECIPE.yaml", AT(fix),
                  "write the recipe that the dataset keeps with the corrections found; import it to apply them"),
+    CLI_ROW_TEXT("page", "PAGE.html", AT(page), "write the findings with a picture of each"),
     CLI_ROW_TEXT("data", "FOLDER", AT(data), "folder of the recipe's files, if they have moved"),
     CLI_ROW_NUMBER("level", "P", 1e-9, 0.5, AT(level),
                    "chance of one false finding or more in a dataset without faults (0.01)"),

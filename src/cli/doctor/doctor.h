@@ -4,9 +4,13 @@
 
 #include "cli/common/findings.h"
 
+#include <covtune/page.h>
+
 /* A correction as a line of a recipe, "- {sensor: odom, delay: 0.175}". The caller frees it. */
 char *doctor_correction_line(const ct_correction *correction);
 /* Is correction k one of finding i? */
 int doctor_belongs(const ct_diagnosis *diagnosis, int32_t i, int32_t k);
+/* Findings, the worst first; then their pictures, side by side. pictures.c */
+void doctor_put_findings(ct_page *page, const ct_diagnosis *diagnosis);
 
 #endif
