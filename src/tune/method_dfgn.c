@@ -14,7 +14,7 @@
  *
  * With several training logs the search begins on one of them (pilot_logs.c). Its first step that gains is run on all
  * logs: if they lose by it, the log does not stand for them. When the logs that are used promise no more, others are
- * added, at the best point by all of them: perturbed runs are of the added logs alone.
+ * added, at the best point by all of them: perturbed runs are of the added logs alone, at last of all of them.
  *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
@@ -341,7 +341,7 @@ static ct_status add_logs(dfgn *d, int all)
     CT_TRY(confirm(d, &gains));
     if (t->cancelled) return CT_OK;
     d->base = t->best;
-    ct__use_logs(t, d->used, to);
+    ct__use_logs(t, to < t->trains ? d->used : 0, to); /* error bars and held-out logs need slopes near the minimum */
     CT_TRY(ct__first_points(t, d->base, gains ? second_step(d) : FIRST_STEP, d->first));
     ct__use_logs(t, 0, d->used = to);
     CT_TRY(ct__extend_noise(t, d->base));
