@@ -10,7 +10,7 @@
 
 #define WAIT_S   0.1 /* between looks at the caller's wish to cancel                                 */
 #define MOST_NUMBERS ((int64_t)1 << 27) /* of residuals in memory: 1 GiB */
-#define LEAST_BLOCKS 8 /* of all training logs: what their spread is estimated from */
+#define BLOCKS   8   /* of a log: what their spread is estimated from                                */
 #define RETRIES  3   /* of one run; and of all runs, until the first that helped                     */
 
 /* One run that is wanted, and how it ended. */
@@ -47,7 +47,7 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
     }
     t->used_to = t->trains;
     t->unordered = t->broken + problem->logs;
-    t->blocks = CT_MAX(1, LEAST_BLOCKS / CT_MAX(1, t->trains));
+    t->blocks = BLOCKS;
     t->noise_block = ct__zalloc((int64_t)problem->logs * t->blocks, sizeof *t->noise_block);
     if (!t->noise_block) return ct__no_memory(err, "logs", problem->logs);
     for (int64_t i = 0; i < (int64_t)problem->logs * t->blocks; i++) t->noise_block[i] = NAN;

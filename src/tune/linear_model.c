@@ -53,7 +53,7 @@ static int usable(const ct__tuner *t, const ct__tune_point *p, int32_t log)
 {
     for (int32_t k = 0; k < t->c.n; k++)
         if (ct__coordinates_held(&t->c, k) && p->x[k] != t->c.lower[k]) return 0;
-    return p->residual[log] && p->runs[log];
+    return p->counted && !isinf(p->loss) && p->residual[log] && p->runs[log]; /* none that failed on another log */
 }
 
 /* The nearest points of the log, nearest first; of equals the earlier. d: K distances. */

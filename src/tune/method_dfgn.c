@@ -14,7 +14,7 @@
  *
  * With several training logs the search begins on one of them (pilot_logs.c). Its first step that gains is run on all
  * logs: if they lose by it, the log does not stand for them. When the logs that are used promise no more, others are
- * added, at the best point by all of them: perturbed runs are of the added logs alone.
+ * added, at the best point by all of them: perturbed runs are of the added logs alone, at last of all of them.
  *
  * A step to a point without an estimate is shortened; such points are never part of a model. */
 #include "tune/search.h"
@@ -29,6 +29,7 @@
 #define ABOVE_NOISE  2.0   /* times the noise of runs: what a step should change residuals by                  */
 #define LAST_ROUNDS  2     /* of the model's minimum, run several times, where the program has noise           */
 #define REFRESHED    0.99  /* a gain of a percent since the last fresh Jacobian asks for another               */
+#define FRESH_WITHIN 1.0   /* and so does a way of that length, in a coordinate                                */
 #define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
 #define STUCK        0.05  /* of the loss: a decrease that a model predicts within a distance of one             */
 #define MOST_BAD     2     /* steps without gain, then a fresh Jacobian                                        */
@@ -48,6 +49,7 @@ typedef struct {
     double           *x, *s, *H, *work;
     ct__tune_point  **first;     /* 2 n                                      */
     double            fresh;     /* the loss where the last fresh Jacobian was taken; INFINITY: none since the start */
+    const ct__tune_point *fresh_at; /* where that was                         */
     int               bad;       /* steps in a row that did not gain         */
     int               small;     /* steps in a row that gained little        */
     int               surprises; /* steps of which the model was far off     */
@@ -140,6 +142,7 @@ static ct_status refresh(dfgn *d, double step)
 {
     ct_status status = ct__first_points(d->t, d->base, step, d->first);
     d->fresh = d->base->loss;
+    d->fresh_at = d->base;
     d->probed = INFINITY;
     for (int32_t k = 0; k < d->n && status == CT_OK; k++)
         if (d->first[k]) take_best(d, d->first[k]);
@@ -240,6 +243,15 @@ static ct_status probe_flat(dfgn *d)
     return CT_OK;
 }
 
+/* Was the last Jacobian taken near the base, and at its loss? */
+static int is_fresh(const dfgn *d)
+{
+    if (!(d->base->loss > REFRESHED * d->fresh)) return 0;
+    for (int32_t i = 0; i < d->n; i++)
+        if (fabs(d->base->x[i] - d->fresh_at->x[i]) > FRESH_WITHIN) return 0;
+    return 1;
+}
+
 /* One step, or a fresh Jacobian, or the end. */
 static ct_status advance(dfgn *d)
 {
@@ -253,7 +265,7 @@ static ct_status advance(dfgn *d)
     const int little = predicted <= least || d->small > 1, end = size <= o->step;
     if (little || end || d->bad > MOST_BAD) {
         if (o->global && (little || end) && !(d->base->loss > REFRESHED * d->probed)) return probe_flat(d);
-        if (!(d->base->loss > REFRESHED * d->fresh)) return refresh(d, second_step(d));
+        if (!is_fresh(d)) return refresh(d, second_step(d));
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
         else if (end) return end_by_step(d);
         if (d->stop) return CT_OK;
@@ -321,6 +333,14 @@ static ct_status advance_pilot(dfgn *d, int *ends)
     CT_TRY(minimise_model(d, &predicted, &size));
     *ends = predicted <= fmax(PILOT_ENDS / d->used * d->base->loss, NOISE * t->noise_loss) || size <= t->options.step ||
             d->bad > MOST_BAD;
+    if (*ends && t->options.global && d->used == ct__first_logs(t) && !(d->base->loss > REFRESHED * d->probed)) {
+        if (!t->effects_known) CT_TRY(examine(d)); /* it needs the first points, which change below */
+        if (t->cancelled || t->used_to > d->used) return CT_OK;
+        CT_TRY(probe_flat(d)); /* a plateau: cheaper on one log than later */
+        if (d->base == before || t->cancelled) return CT_OK;
+        *ends = 0;
+        return refresh(d, FIRST_STEP);
+    }
     if (*ends) return CT_OK;
     CT_TRY(take_step(d, predicted, size));
     if (!d->confirmed && d->base != before && !t->cancelled) {
@@ -341,12 +361,13 @@ static ct_status add_logs(dfgn *d, int all)
     CT_TRY(confirm(d, &gains));
     if (t->cancelled) return CT_OK;
     d->base = t->best;
-    ct__use_logs(t, d->used, to);
+    ct__use_logs(t, to < t->trains ? d->used : 0, to); /* error bars and held-out logs need slopes near the minimum */
     CT_TRY(ct__first_points(t, d->base, gains ? second_step(d) : FIRST_STEP, d->first));
     ct__use_logs(t, 0, d->used = to);
     CT_TRY(ct__extend_noise(t, d->base));
     d->radius = gains ? 1 : FIRST_RADIUS;
     d->fresh = gains ? d->base->loss : INFINITY;
+    d->fresh_at = d->base;
     d->probed = INFINITY;
     d->bad = d->small = 0;
     return CT_OK;

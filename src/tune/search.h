@@ -156,8 +156,8 @@ double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune
 /* ---- Linear models ---------------------------------------------------------------------------- */
 
 /* r(x_b + s) = r_b + sum over k of (r_k - r_b) (C_k0 + sum over i of C_ki s_i), for the residuals of each log: points
- * are those that were run on it. Everything that a step needs is in products of residual vectors, so Jacobians are never
- * stored. */
+ * are those that were run on it. Everything that a step needs is in products of residual vectors, so Jacobians are
+ * never stored. */
 typedef struct {
     int32_t n, count, capacity;
     const ct__tuner *t;
