@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static char PATH[] = "/tmp/covtune-lines-XXXXXX";
+static char PATH[512];
 #define POSES 8000
 
 /* Line `bad` of the file is this one instead; 0: none. Blank lines, comments and a byte order mark are there, too. */
@@ -95,8 +95,9 @@ static void test_two_threads_tell_the_same_error_with_its_line(void)
     overlong[70001] = 0;
     for (int i = 0; i < 1000; i++) many[i] = i % 2 ? ' ' : '1';
     many[1000] = 0;
-    const char *const line[] = {"var x1 SE2 1 2", "var y SE2 nan 0 0", "strange words", "factor between_se2 odom x0 z 1 0 0",
-                                overlong, many, nul, "truth x0 1 2 3 4"};
+    const char *const line[] = {
+        "var x1 SE2 1 2", "var y SE2 nan 0 0", "strange words", "factor between_se2 odom x0 z 1 0 0",
+        overlong,         many,                nul,             "truth x0 1 2 3 4"};
     const int64_t     at[] = {4, 5, 4000, 30000, 40002, 47000};
     for (size_t k = 0; k < sizeof line / sizeof *line; k++)
         for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
@@ -113,6 +114,7 @@ static void test_two_threads_tell_the_same_error_with_its_line(void)
 
 int main(void)
 {
+    snprintf(PATH, sizeof PATH, "%s/lines_ahead_XXXXXX", ct_test_folder());
     const int fd = mkstemp(PATH);
     CHECK(fd >= 0);
     close(fd);

@@ -248,7 +248,8 @@ static void check_branches(const ct_sparse *sp)
 /* Updates that are needed at the same time, or may be, do not overlap. One is needed until the parent has taken it. */
 static void check_updates(const ct_sparse *sp)
 {
-    int32_t *list = calloc((size_t)sp->fronts, sizeof *list), *branch_of = calloc((size_t)sp->fronts, sizeof *branch_of);
+    int32_t *list = calloc((size_t)sp->fronts, sizeof *list);
+    int32_t *branch_of = calloc((size_t)sp->fronts, sizeof *branch_of);
     int      n = 0, wrong = 0;
     for (int32_t f = 0; f < sp->fronts; f++) branch_of[f] = -1;
     for (int32_t t = 0; t < sp->tops; t++) branch_of[sp->top[t].front] = sp->top[t].branch;
@@ -257,7 +258,8 @@ static void check_updates(const ct_sparse *sp)
     for (int i = 0; i < n; i++)
         for (int k = CT_MAX(0, i - 2000); k < i; k++) {
             const ct__front *a = &sp->front[list[k]], *b = &sp->front[list[i]];
-            const int64_t    a_end = a->update + (int64_t)a->s * (a->s + 1), b_end = b->update + (int64_t)b->s * (b->s + 1);
+            const int64_t    a_end = a->update + (int64_t)a->s * (a->s + 1);
+            const int64_t    b_end = b->update + (int64_t)b->s * (b->s + 1);
             if (a_end <= b->update || b_end <= a->update) continue;
             const int in_order = a->stack == b->stack && a->stack != CT__STACK_NONE &&
                                  branch_of[list[k]] == branch_of[list[i]] && a->parent < list[i];

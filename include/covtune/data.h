@@ -80,9 +80,9 @@ typedef struct {
     /* models that files of covtune's own format may name beside the built-in ones; sequences borrow it; or NULL */
     const ct_factor_registry *models;
     /* Of ct_dataset_read_with. memory: bytes that the process may take, about; 0: no limit. Sequences are then in a
-     * cache: ct_sequence_acquire. comm: ranks that read the same dataset, of which one reads a text file and sends it to
-     * the others; borrowed; NULL: one process. jobs: threads that read; 0: one. Of ct_sequence_read_with, too: a large
-     * text file is then read by two. None of these changes a bit. */
+     * cache: ct_sequence_acquire. comm: ranks that read the same dataset, of which one reads a text file and sends it
+     * to the others; borrowed; NULL: one process. jobs: threads that read; 0: one. Of ct_sequence_read_with, too: a
+     * large text file is then read by two. None of these changes a bit. */
     int64_t memory;
     int     jobs;
     const ct_comm *comm;

@@ -144,6 +144,8 @@ typedef struct {
     uint8_t     *given;        /* per variable: 1 if the file gave its value, 0 if an edge mentioned it only */
     int64_t      given_capacity, truth_capacity, known_capacity, stamp_capacity;
     int32_t      truth_vars, stamp_vars; /* variables that truth and stamp cover so far */
+    int32_t      mentioned;    /* variables that were only mentioned when they were added */
+    int32_t      found;        /* the variable that was looked up last */
     int32_t      kept;         /* models that kept the table's numbers although the file has others */
     char         kept_name[64]; /* the first of them */
     const ct__conflict_policy *policy; /* borrowed, or NULL */

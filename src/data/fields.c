@@ -24,9 +24,11 @@ ct_status ct__word_element(const ct__lines *in, int w, ct_kind kind, double *val
 {
     double    field[CT_SIZE_MAX];
     const int n = ct_kind_fields(kind);
-    char      what[32];
-    snprintf(what, sizeof what, "numbers for %s", ct_kind_name(kind));
-    CT_TRY(ct__word_need(in, w, n, what));
+    if (in->words - w < n) {
+        char what[32];
+        snprintf(what, sizeof what, "numbers for %s", ct_kind_name(kind));
+        return ct__word_need(in, w, n, what);
+    }
     for (int i = 0; i < n; i++) CT_TRY(ct__word_number(in, w + i, FIELD[kind][i], &field[i]));
     if (!ct_kind_from_fields(kind, field, value)) return ct__lines_bad(in, "the quaternion is zero");
     return CT_OK;

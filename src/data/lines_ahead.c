@@ -2,9 +2,9 @@
  * the sequence from the lines before. If the first waits for lines, numbers of the next block are left to it, so that
  * both have half of the work.
  *
- * Lines come in blocks, which go around: the thread fills free ones, ct__lines_ahead_next hands out their lines and gives
- * them back. An error of the thread (a line that is too long) is told when the lines before it are used up, so messages
- * are those of reading without a second thread, and so are all numbers. */
+ * Lines come in blocks, which go around: the thread fills free ones, ct__lines_ahead_next hands out their lines and
+ * gives them back. An error of the thread (a line that is too long) is told when the lines before it are used up. So
+ * messages are those of reading without a second thread, and so are all numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include "data/data.h"
 #include "data/locale.h"

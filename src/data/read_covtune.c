@@ -202,10 +202,21 @@ static void write_noise(const ct__out *out, int32_t index)
 
 /* ---- variables and truth ---- */
 
+/* Most lines name the variable of the line before, or the next one: its name is compared before it is looked up. */
+static int32_t guess_variable(const ct__build *b, const char *name)
+{
+    const ct_graph *g = b->seq->graph;
+    for (int32_t v = b->found; v < g->variables && v <= b->found + 1; v++)
+        if (!strcmp(ct__names_get(&g->names, v), name)) return v;
+    return -1;
+}
+
 static ct_status find_variable(ct__build *b, int w, int32_t *var)
 {
     char quote[CT__QUOTE_MAX];
-    *var = ct_graph_find(b->seq->graph, b->in.word[w]);
+    *var = guess_variable(b, b->in.word[w]);
+    if (*var < 0) *var = ct_graph_find(b->seq->graph, b->in.word[w]);
+    b->found = CT_MAX(*var, 0);
     return *var >= 0 ? CT_OK : ct__lines_bad(&b->in, "there is no variable %s above", ct__quote(b->in.word[w], quote));
 }
 

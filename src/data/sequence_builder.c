@@ -14,13 +14,14 @@ static ct_status add_variable(ct__build *b, const char *name, ct_kind kind, cons
     CT_TRY(ct__grow(&b->given, &b->given_capacity, (int64_t)count + 1, sizeof *b->given, "variables", b->in.err));
     CT_TRY(ct__lines_place(&b->in, ct_graph_add_variable(b->seq->graph, name, kind, value, index, b->in.err)));
     b->given[count] = value != NULL;
+    b->mentioned += !value;
     return CT_OK;
 }
 
 ct_status ct__build_variable(ct__build *b, const char *name, ct_kind kind, const double *value, int32_t *index)
 {
     ct_graph     *g = b->seq->graph;
-    const int32_t var = ct_graph_find(g, name);
+    const int32_t var = b->mentioned ? ct_graph_find(g, name) : -1;
     if (var < 0 || b->given[var]) return add_variable(b, name, kind, value, index); /* refuses a second definition */
     if (ct_graph_kind(g, var) != kind)
         return ct__lines_bad(&b->in, "%s is %s here, an edge above has it as %s", name, ct_kind_name(kind),

@@ -298,6 +298,7 @@ ct_status ct_solver_run(ct_solver *solver, const ct_noise *noise, double *x, con
     ct__team own;
     ct__share_work(solver, state.options->threads);
     ct__sparse_enter(solver->system, &own);
+    ct__share_prepare(solver);
     run_method(&state);
     ct__sparse_leave(solver->system, &own);
     result->final_error = state.error;

@@ -88,12 +88,31 @@ void ct__share_work(ct_solver *solver, int threads)
     if (sp->threads < 2 || !sp->parts) return;
     ct_err ignored = {0};
     (void)ct__sparse_workers(sp, sp->threads, &ignored); /* as many as there is memory for */
-    if (solver->share) return;
+}
+
+typedef struct {
+    const ct_solver *solver;
+    ct__share       *share;
+    int              ok[2];
+} preparation;
+
+static void prepare(void *user, int64_t k, int worker)
+{
+    preparation *p = user;
+    (void)worker;
+    p->ok[k] = k ? place_terms(p->share, p->solver->system) : group_items(p->share, p->solver);
+}
+
+void ct__share_prepare(ct_solver *solver)
+{
+    if (solver->share || ct__team_size(solver->system->team) < 2) return;
     for (int32_t b = 0; b < solver->batches; b++)
         if (solver->batch[b].many) return;
-    ct__share *s = ct__zalloc(1, sizeof *s);
-    if (s && group_items(s, solver) && place_terms(s, sp)) solver->share = s;
-    else ct__share_free(s);
+    preparation p = {.solver = solver, .share = ct__zalloc(1, sizeof *p.share)};
+    if (!p.share) return;
+    ct__team_run(solver->system->team, 2, prepare, &p);
+    if (p.ok[0] && p.ok[1]) solver->share = p.share;
+    else ct__share_free(p.share);
 }
 
 int ct__is_shared(const ct_solver *solver) { return solver->share && ct__team_size(solver->system->team) > 1; }

@@ -192,10 +192,11 @@ double ct__linearise_items(ct_solver *solver, const ct__batch *batch, const ct_n
 void ct__error_range(const ct_solver *solver, const ct__batch *batch, const ct_noise *noise, const double *x,
                      int32_t first, int32_t end, double *each);
 
-/* share.c. Prepares for so many threads (0: all processors), where they pay, and remembers them for later calls.
- * Without the memory for it, or with models that evaluate all their factors in one call, less is shared; the bits are
- * the same. */
+/* share.c. Room for so many threads (0: all processors), where they pay; they are remembered for later calls. Then,
+ * with their team, what linearising needs. Without the memory for it, or with models that evaluate all their factors in
+ * one call, less is shared; the bits are the same. */
 void ct__share_work(ct_solver *solver, int threads);
+void ct__share_prepare(ct_solver *solver);
 void ct__share_free(ct__share *share);
 /* Whether threads linearise now: there is a team, and what it needs. */
 int    ct__is_shared(const ct_solver *solver);

@@ -1,7 +1,7 @@
 /* factorise.c: the walk up the tree. Each front is filled from H, receives the updates of its
  * children, and is eliminated. Parts (partition.c) are walked by several threads at once; who ends the last part of a
- * branch goes on with the fronts of that branch. The fronts above are walked one after the other, each by all threads if
- * it is large. */
+ * branch goes on with the fronts of that branch. The fronts above are walked one after the other, each by all threads
+ * if it is large. */
 #include "sparse/sparse.h"
 
 /* H's blocks, damping and -g into panel and update; the pivots as they are before any elimination. */

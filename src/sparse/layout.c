@@ -45,9 +45,9 @@ static ct_status find_depths(ct_sparse *sp, int32_t **out, ct_err *err)
     return CT_OK;
 }
 
-/* Updates of fronts first .. last of this kind live on two stacks, by parity of depth: a front's own never shares a stack
- * with its children's, so it can be formed while they are read, and both are popped in order. The places are fixed here
- * once, from `base` on; the second stack lies behind the first. Returns the end of both. */
+/* Updates of fronts first .. last of this kind live on two stacks, by parity of depth: a front's own never shares a
+ * stack with its children's, so it can be formed while they are read, and both are popped in order. The places are
+ * fixed here once, from `base` on; the second stack lies behind the first. Returns the end of both. */
 static int64_t place_stacks(ct_sparse *sp, const int32_t *depth, int32_t first, int32_t last, ct__stack kind,
                             int64_t base)
 {
@@ -68,9 +68,9 @@ static int64_t place_stacks(ct_sparse *sp, const int32_t *depth, int32_t first, 
     return base + peak[0] + peak[1];
 }
 
-/* Updates inside of parts are in the stack of the thread, which the next part uses again. Those of the roots of parts and
- * branches wait for the fronts above, all at once. Behind them are the stacks of branches, which may be worked on at the
- * same time, and those of the fronts above all branches. */
+/* Updates inside of parts are in the stack of the thread, which the next part uses again. Those of the roots of parts
+ * and branches wait for the fronts above, all at once. Behind them are the stacks of branches, which may be worked on
+ * at the same time, and those of the fronts above all branches. */
 static ct_status place_updates(ct_sparse *sp, ct_err *err)
 {
     int32_t *depth;
@@ -211,7 +211,7 @@ static void place_block(ct_sparse *sp, ct__front *front, ct__hessian_block *bloc
     if (block->in_update) front->update_fed = 1;
 }
 
-/* Sorts each front's blocks, keeps one of each, gives it its place, and the slots of its pairs of members that place. */
+/* Sorts each front's blocks, keeps one of each, and gives it its place, which the slots of its pairs of members get. */
 static ct_status place_h(ct_sparse *sp, const int32_t *edge_front, ct_err *err)
 {
     CT_TRY(list_blocks(sp, edge_front, err));

@@ -2,17 +2,17 @@
  *
  * A subtree depends on no front outside of it. The largest subtrees with no more than a SHARES-th of all operations
  * are given to threads, as *parts*; small neighbours make one part together. What is above them are *tops*, a few large
- * fronts. Those of a larger subtree, a *branch*, are eliminated by the thread that ends its last part. What is above all
- * branches, threads share among themselves one after the other (front_large.c).
+ * fronts. Those of a larger subtree, a *branch*, are eliminated by the thread that ends its last part. What is above
+ * all branches, threads share among themselves one after the other (front_large.c).
  *
  * The partition follows from the structure alone. */
 #include "sparse/sparse.h"
 
 /* Parts are this small a share of the whole or smaller: eight threads are kept busy by 32, as sizes differ. */
 #define SHARES     32.0
-/* Branches are this share or smaller. Two threads share a front of 400 rows hardly faster than one eliminates it, as the
- * matrix moves between their caches. So few fronts should be above branches, and branches more than there are threads on
- * small machines. */
+/* Branches are this share or smaller. Two threads share a front of 400 rows hardly faster than one eliminates it, as
+ * the matrix moves between their caches. So few fronts should be above branches, and branches should be more than the
+ * threads of small machines. */
 #define BRANCHES   3.0
 /* Operations of a factorisation from which on there are parts: about a millisecond. */
 #define WORTHWHILE 5e6

@@ -167,8 +167,8 @@ ct_status ct__symbolic(ct_sparse *sp, const int64_t *start, const int32_t *pair,
 /* Places for every number: panels, updates, H, intervals, scatters, slots. */
 ct_status ct__layout(ct_sparse *sp, const int32_t *edge_rows, ct_err *err);
 
-/* partition.c. Divides the fronts into parts, branches and tops, by the operations of their subtrees; into none if there
- * are few. The division does not depend on the number of threads, so neither do sums that follow it. */
+/* partition.c. Divides the fronts into parts, branches and tops, by the operations of their subtrees; into none if
+ * there are few. The division does not depend on the number of threads, so neither do sums that follow it. */
 ct_status ct__partition(ct_sparse *sp, ct_err *err);
 /* Room for so many threads in sp->worker; fewer if memory is short. At least one after the first call, or an error. */
 ct_status ct__sparse_workers(ct_sparse *sp, int threads, ct_err *err);

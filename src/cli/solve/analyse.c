@@ -31,6 +31,7 @@ ct_status solve_analyse(const solve_request *request, solve_job *job, ct_err *er
     const int apart = request->threads > 1 && ct_graph_factors(job->graph) >= LARGE &&
                       pthread_create(&thread, NULL, analyse, &a) == 0;
     const ct_status status = solve_choose_start(request, job, err);
+    if (status == CT_OK) job->before = ct_accuracy_of(job->seq, job->x);
     if (apart) pthread_join(thread, NULL);
     else if (status == CT_OK) analyse(&a);
     job->solver = a.solver;

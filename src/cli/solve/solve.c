@@ -41,8 +41,8 @@ static cli_exit refuse_unused(const cli_io *io, const solve_request *request, in
 
 /* ---- solving ---- */
 
-/* The values in the file are a start like measurements: the one with the lower error is taken. Incremental estimates use
- * the file only if asked to. */
+/* The values in the file are a start like measurements: the one with the lower error is taken. Incremental estimates
+ * use the file only if asked to. */
 ct_status solve_choose_start(const solve_request *request, solve_job *job, ct_err *err)
 {
     const size_t bytes = (size_t)ct_graph_size(job->graph) * sizeof *job->x;
@@ -91,7 +91,6 @@ static ct_status estimate(const cli_io *io, const solve_request *request, solve_
 {
     cli_status_show(io, "analysing %s", request->path);
     ct_status status = solve_analyse(request, job, err);
-    job->before = ct_accuracy_of(job->seq, job->x);
     if (status == CT_OK)
         status = request->method == SOLVE_ISAM2 ? solve_replayed(io, request, job, err)
                                                 : solve_watched(io, request, job, err);

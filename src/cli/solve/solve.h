@@ -16,8 +16,8 @@ typedef struct {
     int         start, entry; /* a ct_start or SOLVE_START_AUTO; a ct_entry or CT_ENTRY_AUTO */
 } solve_request;
 
-/* Input and result. `graph` and `table` are solved: the sequence's graph and `noise`, or copies of them with the anchor,
- * which is not written to the output file. */
+/* Input and result. `graph` and `table` are solved: the sequence's graph and `noise`, or copies of them with the
+ * anchor, which is not written to the output file. */
 typedef struct {
     ct_format       format;
     ct_sequence    *seq;
@@ -50,7 +50,7 @@ ct_status solve_sigmas(solve_job *job, ct_err *err);
 
 /* job->start, and job->x <- its values. */
 ct_status solve_choose_start(const solve_request *request, solve_job *job, ct_err *err);
-/* The same, and job->solver <- the analysed structure of the graph. */
+/* The same, its accuracy, and job->solver <- the analysed structure of the graph. */
 ct_status solve_analyse(const solve_request *request, solve_job *job, ct_err *err);
 
 #define SOLVE_START_AUTO CT_START_COUNT
