@@ -408,6 +408,9 @@ static void test_names_that_do_not_exist_get_the_nearest(void)
     refuse_change(PLANAR, "sensor: odom", "sensor: odm", "did you mean odom?");
     refuse_change(PLANAR, "type: range_bearing", "type: range_baering", "did you mean range_bearing?");
     refuse_change(PLANAR, "kernel: huber:1.5", "kernel: hubert", "expected none, huber");
+    refuse_change(PLANAR, "kernel: huber:1.5", "kernel: max_mixture:3:1", "max_mixture takes a ratio above 1");
+    refuse_change(PLANAR, "kernel: huber:1.5", "kernel: max_mixture:x:2", "max_mixture takes a width of");
+    refuse_change(PLANAR, "kernel: huber:1.5", "kernel: huber:3:2", "huber takes a width of");
     refuse_change(PLANAR, "  every: 0.2", "  evry: 0.2", "states has no key evry; did you mean every?");
     refuse_change(SMALL, "every: 1", "at: odo", "there is no sensor odo; did you mean odom?");
 }

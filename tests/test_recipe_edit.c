@@ -153,6 +153,11 @@ static void test_any_corrections_are_read_back_to_the_bit(void)
                 for (int v = 0; v < 2; v++) c[i].value[v] = fabs(c[i].value[v]);
             }
             if (c[i].kind == CT_CORRECT_KERNEL) c[i].value[0] = CT_ROBUST_CAUCHY, c[i].value[1] = fabs(c[i].value[1]);
+            if (c[i].kind == CT_CORRECT_KERNEL && trial % 2) { /* width and ratio */
+                c[i].count = 3;
+                c[i].value[0] = CT_ROBUST_MAX_MIXTURE;
+                c[i].value[2] = 2 + c[i].value[1];
+            }
         }
         char *text = correct(POSES, c, n);
         ct_recipe *p = text ? parse(text) : NULL;
