@@ -60,8 +60,8 @@ static const char *caption_of_truth(ct_finding_code code)
         return "Measurements of a sensor scatter about the line. Here the truth has what the sensor measures, or its "
                "errors: neighbouring steps with opposite ones.";
     case CT_FINDING_TRUTH_NOISE:
-        return "Errors of odometry over two neighbouring steps. Noise of the pose between them is in both, with opposite "
-               "signs: the line falls. Independent errors have a level one.";
+        return "Errors of odometry over two neighbouring steps. Noise of the pose between them is in both, with "
+               "opposite signs: the line falls. Independent errors have a level one.";
     case CT_FINDING_QUATERNION_ORDER:
     case CT_FINDING_CAMERA_AXES: return "The line is the error of rotations when they are read as proposed.";
     case CT_FINDING_STAMPS_REPEATED: return "Points on the line are records that are there twice.";
