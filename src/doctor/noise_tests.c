@@ -84,7 +84,7 @@ static ct_status report_lasting(ct__exam *e, const ct__sensor *s, int row, const
     CT_TRY(ct__report(e, s, row, CT_FINDING_ERRORS_AUTOCORRELATED, 4, value, err));
     CT_TRY(ct__report_evidence(e, "measurements apart", "correlation of errors", LAGS + 1, lag, rho, 2, ends, level,
                                err));
-    if (s->odometry || !s->timed) return CT_OK;
+    if (s->odometry || !s->timed || steps < 1) return CT_OK; /* no state helps with what is over before the next one */
     return ct__report_correction(e, s, -1, CT_CORRECT_LASTING, 1, &value[2], 0, err);
 }
 

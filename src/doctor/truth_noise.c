@@ -9,7 +9,9 @@
  * must show it, and alike. Ticks of wheels, whose remainder goes from one step to the next, do the same along the track
  * alone. Odometry that is the difference of noisy poses does it in all axes: nothing tells whose noise that is, so such
  * odometry is not asked, and how odometry is made only a recipe says. The noise must make SHARE of the variance of the
- * errors, 2 sigma^2 / var e. Noise of rotations is told of a truth whose positions have noise. */
+ * errors, 2 sigma^2 / var e. Noise of rotations is told of a truth whose positions have noise.
+ *
+ * Headings that are an estimate follow the noise across the track: then the size is that of the larger axis. */
 #include "doctor/doctor.h"
 #include "recipe/recipe.h"
 
@@ -121,8 +123,9 @@ static int is_noise(const ct__exam *e, const axis *x, const axis *y)
 
 static ct_status report(ct__exam *e, const ct__sensor *s, const axis a[4], ct_err *err)
 {
-    const double variance = (a[0].mean + a[1].mean) / 2, sigma = sqrt(variance);
-    const double error = hypot(a[0].error, a[1].error) / (4 * sigma);
+    const axis  *along = a[0].mean > a[1].mean ? &a[0] : &a[1];
+    const double variance = s->estimated ? along->mean : (a[0].mean + a[1].mean) / 2, sigma = sqrt(variance);
+    const double error = s->estimated ? along->error / (2 * sigma) : hypot(a[0].error, a[1].error) / (4 * sigma);
     const int    turns = !s->estimated && a[3].mean > EACH * a[3].error && a[3].mean > SHARE * a[3].variance / 2;
     const double turn = turns ? sqrt(a[3].mean) : 0;
     const double value[] = {sigma, error, turns ? turn : NAN, turns ? a[3].error / (2 * turn) : NAN,

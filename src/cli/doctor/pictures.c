@@ -17,8 +17,8 @@ static const char *caption_of_truth(ct_finding_code code)
         return "Measurements of a sensor scatter about the line. Here the truth has what the sensor measures, or its "
                "errors: neighbouring steps with opposite ones.";
     case CT_FINDING_TRUTH_NOISE:
-        return "Errors of odometry over two neighbouring steps. Noise of the pose between them is in both, with opposite "
-               "signs: the line falls. Independent errors have a level one.";
+        return "Errors of odometry over two neighbouring steps. Noise of the pose between them is in both, with "
+               "opposite signs: the line falls. Independent errors have a level one.";
     case CT_FINDING_TRUTH_UNRELATED:
         return "Measurements of a sensor scatter about the line where the truth is that of the same motion.";
     case CT_FINDING_STAMPS_REPEATED:
