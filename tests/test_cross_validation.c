@@ -183,6 +183,25 @@ static void test_bounds_that_do_not_allow_the_scale_are_a_finding(void)
     lesson_free(&l);
 }
 
+/* A scale that is refused for what it does to NEES or losses is not blamed on bounds that are far away. */
+static void test_bounds_are_not_blamed_where_none_is_active(void)
+{
+    int refused = 0;
+    for (int s = 0; s < 16; s++) {
+        lesson           l = begin("D2", 2, 8, (uint64_t)(200 + s), 1e-9, 1e9);
+        ct_learn_options options = ct_learn_defaults();
+        options.method = CT_LEARN_CLOSED_FORM;
+        ct_learn_result r = learn(&l, &options);
+        refused += ct_findings_find(&r.findings, CT_FINDING_SCALE_WORSENS_NEES) >= 0;
+        CHECK(ct_findings_find(&r.findings, CT_FINDING_SIGMAS_TOO_SMALL) < 0 &&
+              ct_findings_find(&r.findings, CT_FINDING_SIGMAS_TOO_LARGE) < 0);
+        ct_learn_result_free(&r);
+        lesson_free(&l);
+    }
+    CHECK(refused > 0);
+    printf("  the scale was refused %d times\n", refused);
+}
+
 /* Standard errors against the scatter of answers over many sets of runs: of tracking alone, with a prior, and of the
  * closed form. */
 static void test_error_bars_are_the_scatter_over_repetitions(void)
@@ -359,6 +378,7 @@ int main(void)
     RUN(test_truth_known_in_part_tells_what_it_can);
     RUN(test_the_reference_is_the_closed_form_where_that_is_exact);
     RUN(test_bounds_that_do_not_allow_the_scale_are_a_finding);
+    RUN(test_bounds_are_not_blamed_where_none_is_active);
     RUN(test_error_bars_are_the_scatter_over_repetitions);
     RUN(test_the_scale_is_of_learned_factors_under_their_kernels);
     RUN(test_a_remembered_value_does_not_accept_what_was_tried_since);
