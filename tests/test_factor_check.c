@@ -24,7 +24,7 @@ static void test_every_model_is_found_by_its_name(void)
         CHECK((ops->required >= 1 || ops->shaped || begins) && ops->required <= ops->fields);
         for (int k = 0; k < ops->rows; k++) CHECK(ops->coordinate[k] && ops->unit[k]);
     }
-    CHECK(count == 66);
+    CHECK(count == 67);
     CHECK(ct_factor_at(-1) == NULL);
     CHECK(ct_factor_find("between_se4") == NULL);
     CHECK(ct_factor_z_size(&ct_range_bearing_se3_point) == 14);

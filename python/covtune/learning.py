@@ -442,7 +442,7 @@ def learn(dataset: Dataset, *, method: str | None = None, noise: Noise | None = 
     >>> data = simulate_nav("D1", train=3, test=0, poses=60)
     >>> result = learn(data, method="closed-form")
     >>> result.rows[0].label, round(result.rows[0].sigma, 3)
-    ('odom.x', 0.09)
+    ('odom.x', 0.099)
     """
     given = dict(locals(), truth=flag(truth), doctor=flag(doctor))
     instance(dataset, Dataset, "dataset")
