@@ -291,7 +291,7 @@ static void test_latitudes_times_ten_millions_are_degrees(void)
     new_folder("ublox");
     write_table("odometry.csv", "t,v,omega", 0, 0.05, 100, "1,0.1");
     write_table("gps.csv", "t,lat,lon,height", 0, 0.5, 10, "481000000,115000000,500000");
-    ct_recipe_free(DRAFT("geodetic: [lat / 1e7, lon / 1e7, height in mm] # check"));
+    ct_recipe_free(DRAFT("geodetic: [lat * 1e-07, lon * 1e-07, height * 0.001] # check"));
 }
 
 int main(void)

@@ -128,7 +128,8 @@ static void test_json_stays_json(void)
 /* Odometry that may have any correction. */
 static const char POSES[] = "format: covtune-recipe\nversion: 1\nsources: {odo: odo.csv}\n"
                             "states: {type: SE2, every: 1}\n"
-                            "sensors: {odom: {type: odometry, source: odo, position: [x, y], yaw: yaw}}\n";
+                            "sensors: {odom: {type: odometry, source: odo, position: [x, y], yaw: yaw}}\n"
+                            "truth: {source: odo, position: [x, y], yaw: yaw}\n";
 
 /* Every kind, with random numbers, through the text and back to the bit. */
 static void test_any_corrections_are_read_back_to_the_bit(void)
