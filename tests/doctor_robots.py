@@ -11,12 +11,13 @@ import os
 H = .01  # s, of the path
 RUNS, SECONDS = 4, 120.
 
-# fault: (what is done to speed, turn rate or stamps of odometry; code, subject, value, expected, about)
+# fault: (what is done to speed, turn rate or stamps of odometry, or to positions; code, subject, value, expected, about)
 FAULTS = {
     "scale": ("sensor_scale", "odom.x", "size", 1.05, 1.),
     "delay": ("sensor_delay", "odom", "size", .1, 0.),
     "bias": ("rate_bias", "odom.yaw", "size", .01, 0.),
     "truth noise": ("truth_noise", "odom", "position", .015, 0.),
+    "frame": ("sensor_in_other_frame", "gps", "x", -30., 0.),
 }
 
 
@@ -104,7 +105,10 @@ def planar(draw, fault, speed=1., turn=.3, odometry=.05, noise=(.05, .03), gps=(
     for run in range(RUNS):
         path, rates = drive(draw, speed, turn, rest)
         files["odom-%d.csv" % run] = (["t", "v", "omega"], velocities(draw, rates, odometry, noise, fault, rest))
-        files["gps-%d.csv" % run] = (["t", "x", "y"], fixes(draw, path, *gps))
+        places = fixes(draw, path, *gps)
+        if fault == "frame":
+            places = [[t, x + 30., y] for t, x, y in places]
+        files["gps-%d.csv" % run] = (["t", "x", "y"], places)
         files["truth-%d.csv" % run] = (["t", "x", "y", "yaw"], truth(draw, path, reference, sigma))
     tail = (", yaw: yaw" if yaw else "") + (", sigma: [%g, 0.001]" % sigma if sigma and declared else "")
     files["recipe.yaml"] = RECIPE % (every, "velocity: [v, 0, omega]", tail)
@@ -240,7 +244,7 @@ ROBOTS = {
     "differential": (differential, ("scale", "delay", "bias", "truth noise")),
     "car": (car, ("scale", "delay", "bias")),
     "resting": (resting, ("scale", "delay", "bias")),
-    "positions alone": (positions_alone, ("scale", "delay")),  # headings are an estimate: no turn rates
+    "positions alone": (positions_alone, ("scale", "delay", "frame")),  # headings are an estimate: no turn rates
     "noisy truth": (noisy_truth, ("scale", "delay", "bias")),
     "slow gps": (slow_gps, ("scale", "delay", "bias")),
     "ticks": (ticks, ("scale", "delay", "bias")),
