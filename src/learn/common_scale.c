@@ -3,9 +3,9 @@
  * (scale_from_chi.c) or of errors (scale_from_nees.c). If the models are right both give the same. Chi-square, which
  * has far more independent terms, scatters less. So the factor of NEES is used unless NEES agrees with chi-square's:
  *   - to a quarter, and within the interval of 95 % of its mean over recordings; or
- *   - within the interval of 99 % of what right models give. Errors along a path are correlated: of one drive by
- *     odometry NEES has two or three independent terms, whatever the number of poses. If it has the relative deviation
- *     v, it is about a chi-square of 2 / v^2 degrees over their number, whose quantiles are
+ *   - within what right models give, but for one case of 20 above and one of 200 below. Errors along a path are
+ *     correlated: of one drive by odometry NEES has two or three independent terms, whatever the number of poses. If it
+ *     has the relative deviation v, it is about a chi-square of 2 / v^2 degrees over their number, whose quantiles are
  *     (1 - a + z sqrt(a))^3, a = v^2 / 9 (Wilson and Hilferty).
  *
  * A factor is applied only if
@@ -20,7 +20,8 @@
 #define RISE_MOST  0.02 /* of the mean log ratio of losses: 1 % of an error                                 */
 #define FREE_MOST  1e-3 /* change of losses below which estimates do not depend on the scale               */
 #define AGREE_MOST 1.25 /* NEES under chi-square's factor: within this it may agree with it                */
-#define CHANCE     2.58 /* standard deviations: 99 % of a normal distribution                              */
+#define LARGER     1.64 /* standard deviations: right models give such a NEES in one of 20 cases           */
+#define SMALLER    2.58 /* in one of 200: sigmas that are too small do more harm than such that are too large */
 #define WORSE      0.02 /* of |log NEES|: rounding of solves                                               */
 #define EXACT      0.01 /* of log NEES: where the iteration for NEES 1 stops                               */
 #define STEPS      4    /* of it, at most. One is enough where nothing is frozen and the truth has no sigma */
@@ -68,7 +69,8 @@ static int is_chance(const ct_learn_result *r, const ct__nees_measure *nees)
 {
     const double chi = isnan(nees->chi_squared) ? 1 : r->scale_chi;
     const double a = nees->deviation * nees->deviation / 9, ratio = cbrt(nees->nees / chi);
-    return fabs(ratio - (1 - a)) < CHANCE * sqrt(a); /* not if it is NaN */
+    const double off = (ratio - (1 - a)) / sqrt(a);
+    return off > -SMALLER && off < LARGER; /* not if it is NaN */
 }
 
 /* Does NEES agree with chi-square's factor? */
