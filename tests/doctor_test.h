@@ -19,6 +19,7 @@ typedef struct {
     int    gps_swap, gps_flip;
     double range_scale, range_bias, range_delay, range_arm[2];
     double gps_outliers, gps_outlier_size, gps_student, gps_rho, odom_rho, gps_lasting, range_growth;
+    double gps_dilution; /* 1: sigma is hdop times 0.5 m, exp of a normal number, a feature */
     double gps_wander; /* sigma in m of an error that lasts for 60 poses, under the noise */
     double spread; /* of odom_bias[2] over runs */
     int    steady; /* 1: a circle at constant speed, 2: straight on */
@@ -76,6 +77,8 @@ static inline void doctor_gps(const doctor_world *w, int run, int k, ct_rng *rng
     const double c = cos(w->gps_turn), s = sin(w->gps_turn), n0 = ct_rng_normal(rng), n1 = ct_rng_normal(rng);
     double       q[2] = {c * p[0] - s * p[1] + w->gps_offset[0], s * p[0] + c * p[1] + w->gps_offset[1]}, z[4] = {0};
     double       n[2] = {n0, w->gps_rho * n0 + sqrt(1 - w->gps_rho * w->gps_rho) * n1}, size = DOCTOR_GPS;
+    const double hdop = w->gps_dilution > 0 ? exp(0.7 * ct_rng_normal(rng)) : 1;
+    size *= hdop;
     if (ct_rng_uniform(rng) < w->gps_outliers) size *= w->gps_outlier_size;
     if (w->gps_student > 0) {
         double chi = 0;
@@ -97,6 +100,8 @@ static inline void doctor_gps(const doctor_world *w, int run, int k, ct_rng *rng
     if (w->gps_flip) z[1] = -z[1];
     for (int i = 0; i < 2 && w->gps_unit > 0; i++) z[i] *= w->gps_unit;
     ct_graph_add_factor(g, &ct_position_se2, &k, z, NULL, model, NULL);
+    const int32_t last = ct_graph_factors(g) - 1;
+    if (w->gps_dilution > 0) ct_graph_set_feature(g, "hdop", 1, &last, &hdop, NULL);
 }
 
 static inline void doctor_range(const doctor_world *w, int run, int k, ct_rng *rng, ct_graph *g, int32_t model)

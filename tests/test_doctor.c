@@ -171,6 +171,19 @@ static void test_noise_that_depends_on_the_range_is_named(void)
     ct_diagnosis_free(d);
 }
 
+/* A column tells how large the errors are: not heavy tails, which they seem to have without it. */
+static void test_noise_that_depends_on_a_feature_is_named_instead_of_heavy_tails(void)
+{
+    doctor_world w = doctor_world_clean(7);
+    w.gps_dilution = 1;
+    ct_diagnosis     *d = doctor_examine(&w);
+    const ct_finding *f = find(d, CT_FINDING_NOISE_DEPENDS, "gps");
+    CHECK(f && d->findings.count == 1 && f->subjects == 2 && !strcmp(f->subject[1].name, "hdop"));
+    if (f) CHECK(fabs(log(f->value[0] / (f->value[3] / f->value[2]))) < 0.3);
+    if (!f || d->findings.count != 1) print_findings(d);
+    ct_diagnosis_free(d);
+}
+
 /* A gyro whose bias has another sign in every run: none in the mean, and each run has its own correction. */
 static void test_faults_that_differ_between_recordings_are_corrected_in_each(void)
 {
@@ -267,6 +280,7 @@ int main(void)
     RUN(test_faults_of_ranges_are_found_and_measured);
     RUN(test_noise_that_is_not_white_and_normal_is_named);
     RUN(test_noise_that_depends_on_the_range_is_named);
+    RUN(test_noise_that_depends_on_a_feature_is_named_instead_of_heavy_tails);
     RUN(test_faults_that_differ_between_recordings_are_corrected_in_each);
     RUN(test_faults_that_come_together_are_told_apart);
     RUN(test_derivatives_by_faults_are_those_of_differences);

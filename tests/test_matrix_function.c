@@ -119,7 +119,7 @@ static void test_the_covariance_is_that_of_the_formula(void)
                                        "network:sky,traffic/5x4/matrix"};
     for (int k = 0; k < 6; k++) {
         int32_t m;
-        char    name[8];
+        char    name[16];
         double  x[2] = {0.3, 0.9}, u[6], found[9], expected[9];
         snprintf(name, sizeof name, "m%d", k);
         CHECK_OK(ct_noise_add_full(d.noise, name, 3, k % 2 ? S : D, &m, &d.err), d.err);
