@@ -510,6 +510,7 @@ typedef struct {
     int64_t unordered;       /* records that were put in order */
     int64_t damaged;         /* bytes at the end of files that were cut short, and the first of them */
     char    damaged_in[256];
+    char    numbered_in[256]; /* first table without stamps, whose records are numbered; empty: none */
     int64_t missing;         /* recordings without files of it, and the first of them */
     char    missing_in[128];
     int64_t gaps;

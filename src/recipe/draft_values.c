@@ -337,6 +337,8 @@ void ct__draft_put_motion(writer *w, const ct__draft_source *s)
     } else
         CT__DRAFT_PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_WZ);
     if (s->role != CT__DRAFT_ODOMETRY_VELOCITY) return;
+    if (w->truth && w->truth->ned && !s->topic && ct__draft_has(s, CT__MEANS_VZ))
+        ct__text_put(&w->out, "    axes: ned # check: as those of the truth; body, if y is to the left and z up\n");
     if (s->guess) ct__text_put(&w->out, "    # check: 0.5 is the track, m between the wheels\n");
     if (!ct__draft_has(s, CT__MEANS_WZ) && !w->space)
         ct__text_put(&w->out,

@@ -125,6 +125,7 @@ typedef struct {
     double           track_m, wrap_m; /* of wheels: distance between them; where their counters begin again; 0: none */
     ct__axes         axes;
     int              inverse;     /* the world in the sensor's frame; the pose before in that after */
+    double           mount_height_m; /* of ranges in the plane */
     double           tolerance_s; /* NaN: default */
     ct__attach       attach;
     int              index;       /* relative poses: from and to are numbers of states */

@@ -153,6 +153,19 @@ static const char *type_of(const ct__draft_source *s)
     }
 }
 
+/* The height of the sensor, where those of landmarks are: that of the truth, if it has one. */
+static void put_mount_height(writer *w)
+{
+    const ct__draft_source *t = w->truth;
+    const double            z = t && ct__draft_has(t, CT__MEANS_Z) ? t->first[CT__MEANS_Z] : NAN;
+    const char             *unit = t ? t->unit[CT__MEANS_Z] : NULL;
+    const double            m = unit && !strcmp(unit, "mm") ? 1e-3 : unit && !strcmp(unit, "cm") ? 1e-2 : 1;
+    if (isfinite(z) && !t->ned && (!unit || m < 1 || !strcmp(unit, "m")))
+        ct__text_printf(&w->out, "    mount_height: %.4g # check: of the sensor, m; the truth begins there\n", m * z);
+    else
+        ct__text_put(&w->out, "    mount_height: 0 # check: of the sensor, m, where landmarks have their z\n");
+}
+
 static void put_sensor(writer *w, const ct__draft_source *s)
 {
     const char *type = type_of(s);
@@ -173,6 +186,8 @@ static void put_sensor(writer *w, const ct__draft_source *s)
         ct__draft_put_geodetic(w, s, "    ");
     else
         ct__draft_put_position(w, s, "    ");
+    if (s->role == CT__DRAFT_RANGE && w->map && !w->space && ct__draft_has(w->map, CT__MEANS_Z))
+        put_mount_height(w);
     if (!ct__draft_is_odometry(s) && s->role != CT__DRAFT_TURN_RATE)
         ct__text_printf(&w->out, "    # mount: [x, y%s] if the sensor is not at the body's origin\n",
                         w->space ? ", z" : "");
@@ -201,10 +216,14 @@ static void put_landmarks(writer *w)
     ct__text_printf(&w->out, "\nlandmarks:\n  landmarks:\n    source: %s\n    id: ", m->name);
     ct__draft_put_word(&w->out, m->field[CT__MEANS_ID]);
     ct__text_put(&w->out, "\n    ");
-    if (w->space)
+    int ranges = 0;
+    ROLES(w, each) ranges += each->role == CT__DRAFT_RANGE;
+    if (w->space || (ranges && ct__draft_has(m, CT__MEANS_Z)))
         CT__DRAFT_PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
     else
         CT__DRAFT_PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y);
+    if (!w->space && ranges && ct__draft_has(m, CT__MEANS_Z))
+        ct__text_put(&w->out, "    # check: ranges are slant ranges to landmarks with heights; without z: horizontal ones\n");
     if (!c) return;
     const int straight = shared(c->id[0], s->id[0]) >= shared(c->id[1], s->id[0]); /* which column is measured */
     ct__text_printf(&w->out, "    ids: {source: %s, from: ", c->name);

@@ -127,6 +127,8 @@ const ct__key ct__recipe_keys[] = {
                 "of the tangent frame: latitude, longitude in degrees, height in m"),
     ROW_NUMBERS(S, "mount", 0, AT(T, mount), -METRES, METRES, 2, 7, "the body's origin",
                 "pose or position of the sensor on the body: x, y; x, y, yaw; x, y, z; x, y, z, qx, qy, qz, qw"),
+    ROW_NUMBER(S, "mount_height", 0, AT(T, mount_height_m), -METRES, METRES, "0",
+               "of ranges in SE2 to landmarks with z: height of the sensor where those have theirs, m"),
     ROW_CHOICE(S, "axes", 0, AT(T, axes), "body camera ned", "body", "of poses, velocities and points"),
     ROW_BOOL(S, "inverse", AT(T, inverse), "false",
              "poses are those of the world in the sensor's frame; relative ones and increments, of the earlier pose"),

@@ -46,6 +46,7 @@ static const struct {
      BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO))
     {"index", BIT(CT__SENSOR_RELATIVE_POSE)}, {"intrinsics", BIT(CT__SENSOR_PIXEL) | BIT(CT__SENSOR_STEREO)},
     {"origin", BIT(CT__SENSOR_GEODETIC) | BIT(CT__SENSOR_POSE)}, {"landmarks", TYPES_WITH_TARGET},
+    {"mount_height", BIT(CT__SENSOR_RANGE)},
     {"target_mount", TYPES_WITH_TARGET},      {"ids", TYPES_WITH_TARGET},
     {"track", BIT(CT__SENSOR_ODOMETRY)},      {"wrap", BIT(CT__SENSOR_ODOMETRY)},
     {"turn", BIT(CT__SENSOR_ODOMETRY)},       {"mount", ~BIT(CT__SENSOR_TURN_RATE)},
@@ -295,7 +296,9 @@ static void check_target(ct__recipe_reader *r, ct__node *map)
 {
     ct__node *landmarks = ct__node_member(map, "landmarks"), *id = ct__node_member(map, "id");
     ct__node *body = ct__node_member(map, "to_body"), *ids = ct__node_member(map, "ids");
-    ct__node *mount = ct__node_member(map, "target_mount");
+    ct__node *mount = ct__node_member(map, "target_mount"), *height = ct__node_member(map, "mount_height");
+    if (height && in_space(r)) ct__mistake(&r->base, height, "is of SE2: the mount has z, and the states are SE3");
+    if (height && body) ct__mistake(&r->base, height, "is of landmarks with z; bodies in the plane have no height");
     if (body && (landmarks || id))
         ct__mistake(&r->base, body, "contradicts %s: a target is a landmark or a body", landmarks ? "landmarks" : "id");
     if (!body && !landmarks) missing(r, map, "the target is missing: landmarks and id, or to_body");
