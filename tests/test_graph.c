@@ -33,8 +33,8 @@ static ct_graph *small_graph(void)
     variable(graph, "drone", CT_SE3, up);
     CHECK_OK(ct_graph_add_prior(graph, 0, here, 0, &err), err);
     CHECK_OK(ct_graph_add_between(graph, 0, 1, there, 2, &err), err);
-    CHECK_OK(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){4, 0.5, 0, 0}, NULL, 1,
-                                 &err),
+    CHECK_OK(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){4, 0.5, 0, 0}, NULL,
+                                 1, &err),
              err);
     return graph;
 }
@@ -213,8 +213,8 @@ static void test_what_does_not_belong_is_refused_and_leaves_no_trace(void)
     REFUSED(ct_graph_add_prior(graph, 1, bad, 0, &err), "factor 3 (prior_se2 on x1): its measurement is not finite");
     REFUSED(ct_graph_add_prior(graph, 1, (const double[]){INFINITY, 0, 1, 0}, 0, &err),
             "its measurement is not finite");
-    REFUSED(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){-1, 0, 0, 0}, NULL, 1,
-                                &err),
+    REFUSED(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){-1, 0, 0, 0}, NULL,
+                                1, &err),
             "factor 3 (range_se2_r2 on x1): range must not be negative");
     REFUSED(
         ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){2, 1}, (const double[]){1, 0, 0, 0}, NULL, 1,

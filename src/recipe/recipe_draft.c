@@ -223,7 +223,7 @@ static void put_landmarks(writer *w)
     else
         CT__DRAFT_PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y);
     if (!w->space && ranges && ct__draft_has(m, CT__MEANS_Z))
-        ct__text_put(&w->out, "    # check: ranges are slant ranges to landmarks with heights; without z: horizontal ones\n");
+        ct__text_put(&w->out, "    # check: ranges are slant ranges to these heights; without z they are horizontal\n");
     if (!c) return;
     const int straight = shared(c->id[0], s->id[0]) >= shared(c->id[1], s->id[0]); /* which column is measured */
     ct__text_printf(&w->out, "    ids: {source: %s, from: ", c->name);
