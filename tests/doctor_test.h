@@ -113,7 +113,7 @@ static inline void doctor_range(const doctor_world *w, int run, int k, ct_rng *r
                         sy = x.y + x.s * w->range_arm[0] + x.c * w->range_arm[1], d = hypot(p[0] - sx, p[1] - sy);
     const double        sigma = DOCTOR_RANGE * (w->range_growth > 0 ? 0.3 + w->range_growth * d / 30 : 1);
     const double        n = sigma * ct_rng_normal(rng);
-    double              z[5] = {(1 + w->range_scale) * d + w->range_bias + n, p[0], p[1], 0, 0};
+    double              z[6] = {(1 + w->range_scale) * d + w->range_bias + n, p[0], p[1], 0, 0, 0};
     if (z[0] < 0) z[0] = 0;
     ct_graph_add_factor(g, &ct_range_se2_point, &k, z, NULL, model, NULL);
 }

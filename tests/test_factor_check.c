@@ -244,15 +244,15 @@ static void test_a_numerical_model_gets_its_derivatives(void)
         .rows = 1,
         .arity = 2,
         .kind = {CT_SE2, CT_R2},
-        .fields = 2,
+        .fields = 3,
         .required = 1,
-        .field = {CT_R1, CT_R2},
+        .field = {CT_R1, CT_R2, CT_R1},
         .jacobian = CT_JACOBIAN_NUMERIC,
         .eval = scaled_range,
         .coordinate = {"range"},
         .unit = {"ft"},
     };
-    const double foot = 0.3048, z[3] = {2, 0.3, -0.1}, far[4] = {4e5, 5e6, 0.6, 0.8};
+    const double foot = 0.3048, z[4] = {2, 0.3, -0.1, 0.7}, far[4] = {4e5, 5e6, 0.6, 0.8};
     const double near_point[2] = {3, -1}, far_point[2] = {4e5 + 30, 5e6 + 40};
     ct_err       err = {0};
     for (int i = 0; i < 2; i++) { /* of order one, and map coordinates of 5e6 m, which have 1e-9 m of rounding */

@@ -33,8 +33,8 @@ static ct_graph *small_graph(void)
     variable(graph, "drone", CT_SE3, up);
     CHECK_OK(ct_graph_add_prior(graph, 0, here, 0, &err), err);
     CHECK_OK(ct_graph_add_between(graph, 0, 1, there, 2, &err), err);
-    CHECK_OK(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){4, 0.5, 0}, NULL, 1,
-                                 &err),
+    CHECK_OK(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){4, 0.5, 0, 0}, NULL,
+                                 1, &err),
              err);
     return graph;
 }
@@ -213,11 +213,12 @@ static void test_what_does_not_belong_is_refused_and_leaves_no_trace(void)
     REFUSED(ct_graph_add_prior(graph, 1, bad, 0, &err), "factor 3 (prior_se2 on x1): its measurement is not finite");
     REFUSED(ct_graph_add_prior(graph, 1, (const double[]){INFINITY, 0, 1, 0}, 0, &err),
             "its measurement is not finite");
-    REFUSED(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){-1, 0, 0}, NULL, 1,
-                                &err),
+    REFUSED(ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){1, 2}, (const double[]){-1, 0, 0, 0}, NULL,
+                                1, &err),
             "factor 3 (range_se2_r2 on x1): range must not be negative");
     REFUSED(
-        ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){2, 1}, (const double[]){1, 0, 0}, NULL, 1, &err),
+        ct_graph_add_factor(graph, &ct_range_se2_r2, (const int32_t[]){2, 1}, (const double[]){1, 0, 0, 0}, NULL, 1,
+                            &err),
         "factor 3 (range_se2_r2): tower is R2, it must be SE2");
     REFUSED(ct_graph_add_prior(graph, 1, z, -1, &err), "factor 3 (prior_se2): noise model -1 does not exist");
     REFUSED(ct_graph_add_prior(graph, 1, z, 1, &err),
@@ -273,7 +274,7 @@ static void test_the_error_is_the_sum_of_its_factors(void)
                          (0.5 * (r[1] * 0.3 - r[2] * 0.05) - r[0] * 0.03) / det,
                          (0.5 * (0.4 * r[2] - 0.05 * r[1]) - 0.1 * (0.1 * r[2]) + r[0] * 0.1 * 0.05) / det};
     want += (r[0] * y[0] + r[1] * y[1] + r[2] * y[2]) / 2;
-    ct_factor_eval(&ct_range_se2_r2, (const double[]){4, 0.5, 0}, NULL, (const double *[]){x + 4, x + 8}, r, NULL);
+    ct_factor_eval(&ct_range_se2_r2, (const double[]){4, 0.5, 0, 0}, NULL, (const double *[]){x + 4, x + 8}, r, NULL);
     CHECK(fabs(r[0]) / 0.2 > 1.5); /* so the kernel is at work */
     want += 1.5 * (fabs(r[0]) / 0.2 - 0.75);
     CHECK_NEAR(ct_graph_error(graph, noise, x) / want, 1, 1e-13);
@@ -472,7 +473,7 @@ static void test_factors_from_values_are_those_from_stored_doubles(void)
     CHECK(same_factor(g, 3, &ct_between_se3, (const int32_t[]){C, D}, in3, 1));
     CHECK(same_factor(g, 4, &ct_position_se2, (const int32_t[]){A}, (const double[]){5, 6, 0, 0}, 2));
     CHECK(same_factor(g, 5, &ct_position_se3, (const int32_t[]){C}, (const double[]){5, 6, 7, 0, 0, 0}, 3));
-    CHECK(same_factor(g, 6, &ct_range_se2_r2, (const int32_t[]){A, P}, (const double[]){2.5, 0, 0}, 4));
+    CHECK(same_factor(g, 6, &ct_range_se2_r2, (const int32_t[]){A, P}, (const double[]){2.5, 0, 0, 0}, 4));
     CHECK(same_factor(g, 7, &ct_range_se3_r3, (const int32_t[]){C, Q}, (const double[]){3.5, 0, 0, 0}, 4));
     CHECK(same_factor(g, 8, &ct_point_se2_r2, (const int32_t[]){B, P}, (const double[]){1, -1, 0, 0, 1, 0}, 2));
     CHECK(same_factor(g, 9, &ct_point_se3_r3, (const int32_t[]){D, Q},

@@ -428,7 +428,7 @@ static void test_solves_also_run_from_their_first_start(void)
     CHECK_OK(ct_graph_add_variable(graph, NULL, CT_SE2, pose[0], &x, &l.err), l.err);
     CHECK_OK(ct_graph_add_prior(graph, x, pose[0], near, &l.err), l.err);
     for (int k = 0; k < 2; k++) {
-        const double z[5] = {2.5 + 0.02 * k, 4 * k, 0, 0, 0};
+        const double z[6] = {2.5 + 0.02 * k, 4 * k, 0, 0, 0, 0};
         CHECK_OK(ct_graph_add_factor(graph, &ct_range_se2_point, &x, z, NULL, range, &l.err), l.err);
     }
     CHECK_OK(ct_sequence_new(graph, &l.seq[0], &l.err), l.err);

@@ -466,6 +466,10 @@ typedef enum {
       "{+subjects}: {-subjects} was cut short: {bytes:.0f} bytes at its end are no whole record. What is before them " \
       "is used.",                                                                                                      \
       "bytes")                                                                                                         \
+    X(CT_FINDING_RECORDS_NUMBERED, "records_numbered", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                             \
+      "{+subjects}: no column of {-subjects} is known as its stamp, so its records are numbered: 0, 1, 2, ... s. "     \
+      "time: COLUMN in its source names the stamp.",                                                                   \
+      NULL)                                                                                                            \
     X(CT_FINDING_RECORDS_UNORDERED, "records_unordered", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                           \
       "{+subjects}: {count:.0f} records have an earlier stamp than a record before them, first {-subjects}. They are " \
       "used in the order of their stamps.",                                                                            \

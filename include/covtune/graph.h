@@ -80,6 +80,7 @@ typedef struct {
  *   position_P    pose            z: world point, lever arm    t + R l - z            world frame
  *   height_se3    pose            z: height, lever arm         z of t + R l, less z   world frame
  *   range_*       pose, point     z: range, sensor position    |p - (t + R s)| - z
+ *                                 SE2: then height h of the point above the sensor: sqrt(|.|^2 + h^2) - z
  *   bearing_*     pose, point     z: direction, sensor pose    angle(s) from z to the direction of p
  *   range_bearing_*               z: range, direction, sensor pose     both, range first
  *   range_P_P, bearing_P_P, range_bearing_P_P     pose, pose: the same to a target, a point of the second body

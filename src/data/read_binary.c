@@ -380,6 +380,22 @@ static ct_status shape_of(reader *r, int64_t f, const ct_factor_ops *ops, const 
     return ct__shape_contact(r->b, index[f], 0);
 }
 
+/* Ranges in the plane had no height of the point before version 0.2.0. */
+static int has_height(const ct_factor_ops *ops) { return ops == &ct_range_se2_r2 || ops == &ct_range_se2_point; }
+
+/* Does the file have one number less for each of them? Then heights are 0. */
+static int precedes_heights(const reader *r)
+{
+    const int32_t *model = r->section[FACTOR_MODEL].at;
+    int64_t        numbers = 0, heights = 0;
+    for (int64_t f = 0; f < r->factors; f++) {
+        if (model[f] < 0 || model[f] >= r->ops_count) return 0;
+        numbers += ct_factor_z_size(r->ops[model[f]]);
+        heights += has_height(r->ops[model[f]]);
+    }
+    return heights > 0 && numbers - heights == r->section[FACTOR_Z].count;
+}
+
 static ct_status add_factors(reader *r)
 {
     ct_graph      *g = r->b->seq->graph;
@@ -387,8 +403,10 @@ static ct_status add_factors(reader *r)
     const int32_t *var = r->section[FACTOR_VAR].at;
     const double  *z = r->section[FACTOR_Z].at, *times = r->section[FACTOR_TIMES].at;
     int64_t        v = 0, n = 0;
+    const int      before = precedes_heights(r);
     for (int64_t f = 0; f < r->factors; f++) {
         const ct_shape *shape;
+        double          own[CT_FIELDS_MAX] = {0};
         if (model[f] < 0 || model[f] >= r->ops_count || noise[f] < 0 || noise[f] >= r->models)
             return BAD(r, "factor %lld is of model %d with noise %d; the file has %lld and %lld", (long long)f,
                        model[f], noise[f], (long long)r->ops_count, (long long)r->models);
@@ -396,12 +414,13 @@ static ct_status add_factors(reader *r)
         const ct_noise_model *m = ct_noise_get(r->b->noise, r->noise[noise[f]]);
         if (m->dim != ops->rows)
             return BAD(r, "noise model %s has %d coordinates, %s needs %d", m->name, m->dim, ops->name, ops->rows);
-        const int numbers = ct_factor_z_size(ops);
+        const int flat = before && has_height(ops), numbers = ct_factor_z_size(ops) - flat;
         if (r->section[FACTOR_VAR].count - v < ops->arity || r->section[FACTOR_Z].count - n < numbers)
             return BAD(r, "its variables or measurements end at factor %lld of %lld", (long long)f,
                        (long long)r->factors);
         CT_TRY(shape_of(r, f, ops, &shape));
-        CT_TRY(ct__lines_place(&r->b->in, ct_graph_add_factor(g, ops, var + v, z ? z + n : &(const double){0}, shape,
+        if (flat) memcpy(own, z + n, (size_t)numbers * sizeof *own);
+        CT_TRY(ct__lines_place(&r->b->in, ct_graph_add_factor(g, ops, var + v, z && !flat ? z + n : own, shape,
                                                               r->noise[noise[f]], r->b->in.err)));
         if (times) CT_TRY(ct__lines_place(&r->b->in, ct_graph_set_multiplier(g, (int32_t)f, times[f], r->b->in.err)));
         v += ops->arity;

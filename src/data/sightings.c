@@ -3,7 +3,7 @@
  * Range and bearing together are a point in the body frame, s = sensor o (range direction). A position is a point of
  * the body (its lever arm) whose place in the world is measured. A prior of a pose is that of two or three points of
  * the body: its origin, and points 1 m ahead and to the left. A pixel is a bearing. A pair of them is a point, if the
- * disparity tells its depth. */
+ * disparity tells its depth. In the plane, the range to a point above the sensor is its horizontal part. */
 #include "data/start.h"
 #include "graph/biased.h"
 
@@ -137,6 +137,8 @@ static void see(const ct_factor *f, layout l, ct__sighting *out)
     for (int i = 0; !l.directed && !l.point && i < n; i++) sensor.t[i] = z[i];
     z += !l.directed && !l.point ? n : n == 2 ? 4 : 7;
     out->body = !known && f->ops->kind[1] == f->ops->kind[0];
+    const int slant = n == 2 && l.ranged && !l.directed && !out->body; /* the height of the point is last */
+    if (slant && z[0] != 0) out->range = sqrt(fmax(out->range * out->range - z[0] * z[0], 0));
     for (int i = 0; out->body && i < n; i++) out->c[i] = z[i];
 
     memcpy(out->sensor, sensor.t, sizeof out->sensor);

@@ -2,7 +2,8 @@
  *
  *     r = |p - (t + R s)| - z        s: the sensor's position in the body frame, zero unless given
  *
- * To a pose p = tb + Rb c, c: the target's position in the frame of that body, zero unless given.
+ * To a pose p = tb + Rb c, c: the target's position in the frame of that body, zero unless given. In the plane a point
+ * may be above the sensor by h, the same at every pose: r = sqrt(dx^2 + dy^2 + h^2) - z, a slant range.
  */
 #include "graph/sight_model_inline.h"
 
@@ -18,6 +19,24 @@ static void plane_bend(const double *z, const double *sensor, const double *d, c
     ct__sight_range_bend(2, d, u[0], H);
 }
 
+/* The height follows the sensor's position. At height 0 the bits are those of the plane. */
+CT__KERNEL void slant(const double *z, const double *sensor, const double *d, double *r, double *G)
+{
+    const double line[3] = {d[0], d[1], sensor[2]};
+    double       g[3];
+    r[0] = ct__sight_range(3, line, G ? g : NULL) - z[0];
+    if (G) G[0] = g[0], G[1] = g[1];
+}
+
+static void slant_bend(const double *z, const double *sensor, const double *d, const double *u, double *H)
+{
+    const double line[3] = {d[0], d[1], sensor[2]};
+    double       K[9] = {0};
+    (void)z;
+    ct__sight_range_bend(3, line, u[0], K);
+    H[0] += K[0], H[1] += K[1], H[2] += K[3], H[3] += K[4];
+}
+
 CT__KERNEL void space(const double *z, const double *sensor, const double *d, double *r, double *G)
 {
     (void)sensor;
@@ -30,7 +49,7 @@ static void space_bend(const double *z, const double *sensor, const double *d, c
     ct__sight_range_bend(3, d, u[0], H);
 }
 
-CT__SIGHT_TO_POINTS(plane, plane_bend, 1, 1, 2)
+CT__SIGHT_TO_POINTS(slant, slant_bend, 1, 1, 2)
 CT__SIGHT_TO_POINTS(space, space_bend, 1, 1, 3)
 CT__SIGHT_TO_POSE(plane, plane_bend, 1, 1, 2, 2)
 CT__SIGHT_TO_POSE(space, space_bend, 1, 1, 3, 3)
@@ -42,11 +61,11 @@ const ct_factor_ops ct_range_se2_r2 = {
     .rows = 1,
     .arity = 2,
     .kind = {CT_SE2, CT_R2},
-    .fields = 2,
+    .fields = 3,
     .required = 1,
-    .field = {CT_R1, CT_R2},
-    .eval = plane_variable,
-    .curvature = plane_variable_curve,
+    .field = {CT_R1, CT_R2, CT_R1},
+    .eval = slant_variable,
+    .curvature = slant_variable_curve,
     .refuse = refuse,
     .coordinate = {"range"},
     .unit = {"m"},
@@ -57,12 +76,12 @@ const ct_factor_ops ct_range_se2_point = {
     .rows = 1,
     .arity = 1,
     .kind = {CT_SE2},
-    .fields = 3,
+    .fields = 4,
     .required = 2,
-    .field = {CT_R1, CT_R2, CT_R2},
+    .field = {CT_R1, CT_R2, CT_R2, CT_R1},
     .absolute = 1,
-    .eval = plane_known,
-    .curvature = plane_known_curve,
+    .eval = slant_known,
+    .curvature = slant_known_curve,
     .refuse = refuse,
     .coordinate = {"range"},
     .unit = {"m"},

@@ -2,7 +2,7 @@
  *
  * With X the body's pose at the state, M its motion from there to the time of measuring, S the sensor on the body:
  *     pose z of the body          X = z M^-1                            prior_K
- *     position, range             lever arm: translation of M S         position_K, range_*
+ *     position, range             lever arm: translation of M S         position_K, range_*; SE2: and a height
  *     what has a direction        sensor pose M S                       bearing_*, point_*, pixel_*, ...
  *     heading                     rotation of M S                       heading_K
  *     relative pose z             A^-1 B = M_a S z S^-1 M_b^-1          between_K
@@ -111,6 +111,13 @@ static int needed_for(const ct__import *imp, ct__sensor_type type)
 static const char *const TYPE_NAME[] = {CT__SENSOR_LIST(X)};
 #undef X
 
+/* In the plane, of a landmark above the sensor; 0 where the map has no heights. */
+static double height_above(const ct__import *imp, const ct__recipe_sensor *s, const double at[3])
+{
+    const int given = at && imp->recipe->landmark[s->landmarks].role[CT__ROLE_POSITION].count == 3;
+    return given ? at[2] - s->mount_height_m : 0;
+}
+
 static ct_status factor_of_target(ct__import *imp, const ct__pending *p, ct__open *open, int32_t noise)
 {
     const ct__channel *c = &imp->channel[p->channel];
@@ -131,7 +138,9 @@ static ct_status factor_of_target(ct__import *imp, const ct__pending *p, ct__ope
     if (known) put(&n, imp->kind == CT_SE2 ? 2 : 3, at);
     if (s->type == CT__SENSOR_RANGE)
         put_translation(imp->kind, &n, sensor);
-    else
+    if (s->type == CT__SENSOR_RANGE && at && imp->kind == CT_SE2)
+        put(&n, 1, (const double[]){height_above(imp, s, known ? at : NULL)});
+    if (s->type != CT__SENSOR_RANGE)
         put_pose(imp->kind, &n, sensor);
     if (!at) {
         ct_se3 target;
@@ -260,6 +269,7 @@ ct_status ct__factors_of_step(ct__import *imp, int32_t b, ct_ns t, ct__open *ope
         ct__channel *c = &imp->channel[i];
         if (c->body != b || !c->motion || c->covered_from > imp->body[b].last) continue;
         CT_TRY(step_of(imp, c, t, dt, open, var));
+        if (c->turn >= 0) imp->result.count[imp->channel[c->turn].number].factors++;
     }
     return CT_OK;
 }

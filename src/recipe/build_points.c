@@ -166,15 +166,15 @@ static ct_status read_map_file(const ct_recipe *recipe, const ct__recordings *pl
                                int32_t f, ct__points *points, ct_err *err)
 {
     const ct__list *position = &from->role[CT__ROLE_POSITION], *name = &from->role[CT__ROLE_ID];
-    const int n = recipe->states.kind == CT_SE2 ? 2 : 3;
+    const int least = recipe->states.kind == CT_SE2 ? 2 : 3, n = CT_MAX(least, position->count); /* with heights */
     ct_source *source = NULL;
     ct_record record;
     int32_t id = 0, at[3];
     int more = 1;
-    if (position->count < n || name->count != 1)
+    if (position->count < least || name->count != 1)
         return ct_fail(err, CT_E_ARGUMENT,
                        "%s:%d: landmarks %s: a map needs `id` and a position of %d numbers, found %d", recipe->name,
-                       from->line, from->name, n, position->count);
+                       from->line, from->name, least, position->count);
     CT_TRY(ct__source_begin(recipe, plan, from->source, f, &source, err));
     ct_status status = ct__select_text(recipe, source, &name->item[0], &id, err);
     for (int i = 0; status == CT_OK && i < n; i++) status = ct__select(recipe, source, &position->item[i], &at[i], err);

@@ -84,6 +84,17 @@ static void join(ct__stream *s, ct__reading *r)
     s->count = (ct_source_counts){0};
 }
 
+/* Remember a table whose records are numbered, once for each sensor. KITTI's poses never have stamps. */
+static void note_numbers(ct__import *imp, const ct__stream *s, const ct_source *open)
+{
+    const ct_source_field *first = ct_source_field_at(open, 0);
+    if (ct_source_timed(open) || (first && !strcmp(first->name, "m11"))) return;
+    for (int32_t i = 0; i < s->channels; i++) {
+        ct__seen *seen = &imp->seen[imp->channel[s->channel[i]].number];
+        if (!*seen->numbered_in) snprintf(seen->numbered_in, sizeof seen->numbered_in, "%.255s", path_of(imp, s));
+    }
+}
+
 static ct_status begin(ct__import *imp, ct__stream *s, int is_shared)
 {
     ct__reading *r = ct__zalloc(1, sizeof *r);
@@ -100,6 +111,7 @@ static ct_status begin(ct__import *imp, ct__stream *s, int is_shared)
     }
     r->users = 1;
     join(s, r);
+    note_numbers(imp, s, r->open);
     return CT_OK;
 }
 
@@ -111,6 +123,7 @@ ct_status ct__reading_open(ct__import *imp, ct__stream *s)
             continue;
         r->users++;
         join(s, r);
+        note_numbers(imp, s, r->open);
         return CT_OK;
     }
     const int many = streams_of_group(imp, s) > 1;

@@ -145,6 +145,7 @@ static ct_status findings_of(ct__import *imp, int32_t i)
         const double value[1] = {(double)seen->damaged};
         CT_TRY(find_one(imp, CT_FINDING_FILE_CUT_SHORT, 1, value, i, seen->damaged_in));
     }
+    if (*seen->numbered_in) CT_TRY(find_one(imp, CT_FINDING_RECORDS_NUMBERED, 0, NULL, i, seen->numbered_in));
     if (seen->unordered) {
         const double value[1] = {(double)seen->unordered};
         CT_TRY(find_one(imp, CT_FINDING_RECORDS_UNORDERED, 1, value, i, seen->where));

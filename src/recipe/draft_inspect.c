@@ -191,6 +191,15 @@ static ct_status relate_fields(ct__draft *d, ct__draft_source *s)
         s->unit[WHEEL[i].to] = s->unit[WHEEL[i].from];
         s->field[WHEEL[i].from] = NULL;
     }
+    const int placed = ct__draft_has(s, CT__MEANS_X) || ct__draft_has(s, CT__MEANS_LATITUDE);
+    const int sighted = ct__draft_has(s, CT__MEANS_RANGE) || ct__draft_has(s, CT__MEANS_ID);
+    if (placed && !sighted && !ct__draft_has(s, CT__MEANS_YAW) && ct__draft_has(s, CT__MEANS_BEARING) &&
+        ct__draft_has_word(s->field[CT__MEANS_BEARING], "azimuth azimut")) { /* of the body, clockwise from north */
+        s->field[CT__MEANS_YAW] = s->field[CT__MEANS_BEARING];
+        s->unit[CT__MEANS_YAW] = s->unit[CT__MEANS_BEARING];
+        s->field[CT__MEANS_BEARING] = NULL;
+        s->compass = 1;
+    }
     const char *ns = s->field[CT__MEANS_NANOSECONDS], *sec = s->field[CT__MEANS_TIME];
     if (ns && sec && ct__draft_has_word(sec, "sec secs"))
         s->field[CT__MEANS_TIME] = ct__draft_print(d, "%s + (%s in ns)", sec, ns);

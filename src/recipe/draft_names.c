@@ -108,9 +108,9 @@ static ct__meaning short_name(const char *word)
                  {"vx vf surge linear", CT__MEANS_VX},
                  {"vy vl sway", CT__MEANS_VY},
                  {"vz vu heave", CT__MEANS_VZ},
-                 {"wx wf gyrox gx", CT__MEANS_WX},
-                 {"wy wl gyroy gy", CT__MEANS_WY},
-                 {"wz wu w gz gyroz gyro omega yawrate turnrate angular", CT__MEANS_WZ},
+                 {"wx wf gyrox gx rollrate rollspeed", CT__MEANS_WX},
+                 {"wy wl gyroy gy pitchrate pitchspeed", CT__MEANS_WY},
+                 {"wz wu w gz gyroz gyro omega yawrate yawspeed turnrate angular", CT__MEANS_WZ},
                  {"dx", CT__MEANS_DX},
                  {"dy", CT__MEANS_DY},
                  {"dyaw dtheta dheading dth dpsi", CT__MEANS_DYAW},
@@ -135,7 +135,8 @@ static ct__meaning short_name(const char *word)
 #define NOISE                                                                                                          \
     "std dev stdev stddev sigma cov covariance var variance err error acc accel acceleration accuracy snr bias "       \
     "mag magnetic magnetometer ba bg b seq pdop hdop vdop dop status"
-#define TIMES "t time timestamp stamp timestamps secs sec rostime unixtime utime epoch tow zeit datetime"
+#define TIMES                                                                                                          \
+    "t time timestamp stamp timestamps ts secs sec rostime unixtime utime epoch tow zeit datetime elapsed uptime"
 
 int ct__draft_is_compass(const char *name) { return ct__draft_has_word(name, COMPASS); }
 
@@ -194,7 +195,9 @@ static ct__meaning of_words(const words *w)
     if (w->count == 1 && is_one_of(last, TIMES)) return CT__MEANS_TIME;
     if (any_of(w, "device")) return CT__MEANS_NOTHING;
     if (any_of(w, "frame")) return w->count == 1 ? CT__MEANS_FRAME : CT__MEANS_NOTHING;
-    if (any_of(w, ANGLES) && any_of(w, "rate dot velocity vel")) return CT__MEANS_WZ;
+    if (any_of(w, ANGLES) && any_of(w, "rate dot velocity vel speed")) return CT__MEANS_WZ;
+    if (any_of(w, "roll") && any_of(w, "rate dot speed velocity vel")) return CT__MEANS_WX;
+    if (any_of(w, "pitch") && any_of(w, "rate dot speed velocity vel")) return CT__MEANS_WY;
     if (any_of(w, "turn angular ang rotational") && any_of(w, "rate velocity vel speed") && axis_of(last) < 0)
         return CT__MEANS_WZ;
     const ct__meaning axis = with_axis(w, last), plain = w->count <= 3 ? short_name(last) : CT__MEANS_NOTHING;
@@ -211,7 +214,7 @@ static ct__meaning of_words(const words *w)
     if (is_one_of(last, SPEEDS) && w->count <= 3) return CT__MEANS_VX;
     if (any_of(w, "alt altitude") && w->count <= 4) return CT__MEANS_HEIGHT;
     if (any_of(w, "range rho dist distance ranges")) return CT__MEANS_RANGE;
-    if (is_one_of(last, "bearing azimuth angle phi")) return CT__MEANS_BEARING;
+    if (is_one_of(last, "bearing azimuth azimut angle phi")) return CT__MEANS_BEARING;
     if (any_of(w, "landmark beacon barcode marker anchor subject feature target tag")) return CT__MEANS_ID;
     if (is_one_of(last, "id ids")) return CT__MEANS_ID;
     return stamp_name(w);
@@ -241,6 +244,9 @@ ct__meaning ct__draft_meaning(const char *name, const char **unit)
     const int element = take_element(name, &w);
     if (element) return element < 0 ? CT__MEANS_NOTHING : of_words(&w);
     const char *last = w.word[w.count - 1];
+    const int arduino = w.count <= 2 && is_one_of(last, "millis micros");
+    if (arduino || (w.count == 1 && is_one_of(last, "ms msec us usec ns")))
+        return *unit = unit_of(last), CT__MEANS_TIME;
     if (w.count == 2 && !strcmp(last, "tow") && !strcmp(w.word[0], "i")) return *unit = "ms", CT__MEANS_TIME; /* iTOW */
     if (is_one_of(last, "nsecs nsec nanosec nanosecs") && (w.count == 1 || is_one_of(w.word[w.count - 2], "stamp")))
         return CT__MEANS_NANOSECONDS;

@@ -30,7 +30,8 @@ typedef struct {
     X(CT__ROLE_MATRIX, "matrix", 12, 12)                                                           \
     X(CT__ROLE_VELOCITY, "velocity", 2, 3)                                                         \
     X(CT__ROLE_ANGULAR_VELOCITY, "angular_velocity", 3, 3)                                         \
-    X(CT__ROLE_INCREMENT, "increment", 3, 7)                                                       \
+    X(CT__ROLE_INCREMENT, "increment", 2, 7)                                                       \
+    X(CT__ROLE_RATE, "rate", 1, 3)                                                                 \
     X(CT__ROLE_GEODETIC, "geodetic", 2, 3)                                                         \
     X(CT__ROLE_HEIGHT, "height", 1, 1)                                                             \
     X(CT__ROLE_WHEELS, "wheels", 2, 2)                                                             \
@@ -57,6 +58,7 @@ typedef enum {
 #define CT__SENSOR_LIST(X)                                                                         \
     X(CT__SENSOR_ODOMETRY, "odometry")                                                             \
     X(CT__SENSOR_VELOCITY, "velocity")                                                             \
+    X(CT__SENSOR_TURN_RATE, "turn_rate") /* of an odometry that names it */                        \
     X(CT__SENSOR_POSE, "pose")                                                                     \
     X(CT__SENSOR_POSITION, "position")                                                             \
     X(CT__SENSOR_GEODETIC, "geodetic")                                                             \
@@ -116,12 +118,14 @@ typedef struct {
     int              line;
     ct__sensor_type  type;
     int32_t          source, landmarks; /* indices; -1: none */
+    int32_t          turn;  /* of odometry: the sensor that measures its turns; -1: it does itself */
     const char      *where, *body;
     ct__list         role[CT__ROLE_COUNT];
     ct__numbers      mount, target_mount, intrinsics, origin;
     double           track_m, wrap_m; /* of wheels: distance between them; where their counters begin again; 0: none */
     ct__axes         axes;
     int              inverse;     /* the world in the sensor's frame; the pose before in that after */
+    double           mount_height_m; /* of ranges in the plane */
     double           tolerance_s; /* NaN: default */
     ct__attach       attach;
     int              index;       /* relative poses: from and to are numbers of states */

@@ -105,6 +105,16 @@ static void put_heading(writer *w, const ct__draft_source *s)
     if (s->ned) ct__text_put(&w->out, "    axes: ned # check: body, if z is up\n");
 }
 
+static void put_turn_rate(writer *w, const ct__draft_source *s)
+{
+    ct__text_put(&w->out, "    ");
+    if (w->space)
+        CT__DRAFT_PUT(w, s, "rate", CT__MEANS_WX, CT__MEANS_WY, CT__MEANS_WZ);
+    else
+        CT__DRAFT_PUT(w, s, "rate", CT__MEANS_WZ);
+    ct__text_put(&w->out, "    # check: positive to the left (z up); else a minus before the rate\n");
+}
+
 static void put_height(writer *w, const ct__draft_source *s)
 {
     const ct__meaning m = ct__draft_has(s, CT__MEANS_HEIGHT) ? CT__MEANS_HEIGHT : CT__MEANS_DOWN;
@@ -128,6 +138,7 @@ static const char *type_of(const ct__draft_source *s)
     case CT__DRAFT_ODOMETRY_INCREMENT:
     case CT__DRAFT_ODOMETRY_WHEELS:
     case CT__DRAFT_ODOMETRY_POSE: return "odometry";
+    case CT__DRAFT_TURN_RATE: return "turn_rate";
     case CT__DRAFT_POSE: return "pose";
     case CT__DRAFT_POSITION: return "position";
     case CT__DRAFT_GEODETIC: return "geodetic";
@@ -142,6 +153,19 @@ static const char *type_of(const ct__draft_source *s)
     }
 }
 
+/* The height of the sensor, where those of landmarks are: that of the truth, if it has one. */
+static void put_mount_height(writer *w)
+{
+    const ct__draft_source *t = w->truth;
+    const double            z = t && ct__draft_has(t, CT__MEANS_Z) ? t->first[CT__MEANS_Z] : NAN;
+    const char             *unit = t ? t->unit[CT__MEANS_Z] : NULL;
+    const double            m = unit && !strcmp(unit, "mm") ? 1e-3 : unit && !strcmp(unit, "cm") ? 1e-2 : 1;
+    if (isfinite(z) && !t->ned && (!unit || m < 1 || !strcmp(unit, "m")))
+        ct__text_printf(&w->out, "    mount_height: %.4g # check: of the sensor, m; the truth begins there\n", m * z);
+    else
+        ct__text_put(&w->out, "    mount_height: 0 # check: of the sensor, m, where landmarks have their z\n");
+}
+
 static void put_sensor(writer *w, const ct__draft_source *s)
 {
     const char *type = type_of(s);
@@ -150,6 +174,8 @@ static void put_sensor(writer *w, const ct__draft_source *s)
         ct__draft_put_motion(w, s);
     else if (is_sighting(s))
         put_sighting(w, s);
+    else if (s->role == CT__DRAFT_TURN_RATE)
+        put_turn_rate(w, s);
     else if (s->role == CT__DRAFT_HEADING)
         put_heading(w, s);
     else if (s->role == CT__DRAFT_HEIGHT)
@@ -160,7 +186,9 @@ static void put_sensor(writer *w, const ct__draft_source *s)
         ct__draft_put_geodetic(w, s, "    ");
     else
         ct__draft_put_position(w, s, "    ");
-    if (!ct__draft_is_odometry(s))
+    if (s->role == CT__DRAFT_RANGE && w->map && !w->space && ct__draft_has(w->map, CT__MEANS_Z))
+        put_mount_height(w);
+    if (!ct__draft_is_odometry(s) && s->role != CT__DRAFT_TURN_RATE)
         ct__text_printf(&w->out, "    # mount: [x, y%s] if the sensor is not at the body's origin\n",
                         w->space ? ", z" : "");
 }
@@ -188,10 +216,14 @@ static void put_landmarks(writer *w)
     ct__text_printf(&w->out, "\nlandmarks:\n  landmarks:\n    source: %s\n    id: ", m->name);
     ct__draft_put_word(&w->out, m->field[CT__MEANS_ID]);
     ct__text_put(&w->out, "\n    ");
-    if (w->space)
+    int ranges = 0;
+    ROLES(w, each) ranges += each->role == CT__DRAFT_RANGE;
+    if (w->space || (ranges && ct__draft_has(m, CT__MEANS_Z)))
         CT__DRAFT_PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y, CT__MEANS_Z);
     else
         CT__DRAFT_PUT(w, m, "position", CT__MEANS_X, CT__MEANS_Y);
+    if (!w->space && ranges && ct__draft_has(m, CT__MEANS_Z))
+        ct__text_put(&w->out, "    # check: ranges are slant ranges to these heights; without z they are horizontal\n");
     if (!c) return;
     const int straight = shared(c->id[0], s->id[0]) >= shared(c->id[1], s->id[0]); /* which column is measured */
     ct__text_printf(&w->out, "    ids: {source: %s, from: ", c->name);
@@ -310,6 +342,7 @@ static void choose(writer *w)
     {
         if (s->role == CT__DRAFT_TRUTH) w->truth = s;
         if (ct__draft_is_odometry(s)) w->odometry = s;
+        if (s->role == CT__DRAFT_TURN_RATE) w->turns = s;
     }
     w->space = is_in_space(w);
     if (w->space) leave_out_planar(w);

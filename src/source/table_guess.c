@@ -170,18 +170,20 @@ static sample_row without_mark(const sample *s, sample_row r)
     return r;
 }
 
-/* Units alone, in brackets or not, and "-" or nothing where there is none. */
+/* Units alone, in brackets or not, and "-" or nothing, also in brackets, where there is none. What is in brackets need
+ * not be known. */
 static int is_line_of_units(const sample *s, const sample_row *r)
 {
     ct__words words = words_of(s, r, s->t->separator);
     ct__cell cell;
     int units = 0, state;
     while ((state = ct__words_next(&words, &cell)) > 0) {
-        if (cell.length == 0 || (cell.length == 1 && cell.text[0] == '-')) continue;
+        if (cell.length == 0) continue;
         const char first = cell.text[0], last = cell.text[cell.length - 1];
-        const int brackets = cell.length > 2 && ((first == '[' && last == ']') || (first == '(' && last == ')'));
+        const int brackets = cell.length > 1 && ((first == '[' && last == ']') || (first == '(' && last == ')'));
         const ct__cell inside = {.text = cell.text + brackets, .length = cell.length - 2 * brackets};
-        if (!ct__is_unit(&inside)) return 0;
+        if (inside.length == 0 || (inside.length == 1 && inside.text[0] == '-')) continue;
+        if (!brackets && !ct__is_unit(&inside)) return 0;
         units += !(inside.length == 1 && (inside.text[0] == '1' || inside.text[0] == '%')); /* numbers are no units */
     }
     return state == 0 && units > 0;

@@ -256,6 +256,14 @@ static void put_point(const ct__table *t, const ct__cell *cell)
 static ct_status no_number(const ct__table *t, int32_t column, const ct__cell *cell, ct_err *err)
 {
     char show[CT__SHOW_MAX], name[CT__SHOW_MAX];
+    const int below = t->header > 0 && t->rows.line == t->header + 1 && cell->length > 0;
+    if (below && (strchr("[(", cell->text[0]) || ct__is_unit(cell)))
+        return ct__table_bad(t, err,
+                             "column %s: expected a number, found %s; the line looks like one of units, which has "
+                             "units, words in brackets or - in all columns. To leave it out: skip: %lld, header: "
+                             "false, and columns: [NAMES]",
+                             ct__table_column(t, column, name), ct__show(cell->text, (size_t)cell->length, show),
+                             (long long)t->rows.line);
     return ct__table_bad(t, err, "column %s: expected a number, found %s%s", ct__table_column(t, column, name),
                          ct__show(cell->text, (size_t)cell->length, show),
                          "; words for missing values can be listed (missing)");
