@@ -38,10 +38,10 @@ static void read_recipe(const ct_recipe *recipe, ct__sensor *s)
         const ct__recipe_sensor *from = &recipe->sensor[i];
         if (strcmp(from->name, name) || from->axes != CT__AXES_BODY || from->mount.count) continue;
         if (from->type == CT__SENSOR_ODOMETRY && s->odometry) {
-            const int space = s->pose == CT_SE3;
-            hold(&from->role[CT__ROLE_VELOCITY], space ? 3 : 0, 3, s);
+            const int space = s->pose == CT_SE3, planar = from->turn >= 0 ? 2 : 3;
+            hold(&from->role[CT__ROLE_VELOCITY], space ? 3 : 0, space ? 3 : planar, s);
             hold(&from->role[CT__ROLE_ANGULAR_VELOCITY], 0, 3, s);
-            if (!space) hold(&from->role[CT__ROLE_INCREMENT], 0, 3, s);
+            if (!space) hold(&from->role[CT__ROLE_INCREMENT], 0, planar, s);
         }
         if (from->type == CT__SENSOR_POSITION && !strncmp(s->ops->name, "position_", 9))
             hold(&from->role[CT__ROLE_POSITION], 0, s->rows, s);

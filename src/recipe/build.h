@@ -135,7 +135,9 @@ typedef struct {
     const ct_correction *mount, *frame; /* NULL: the recipe's */
 } ct__corrected;
 
-#define CT__PLACES 12
+#define CT__PLACES       12
+#define CT__TURN_OWN     (-1)
+#define CT__TURN_MISSING (-2)
 
 /* A sensor of one body, or the truth (sensor NULL) of one body. */
 typedef struct {
@@ -144,6 +146,8 @@ typedef struct {
     int32_t number;           /* of the sensor; recipe->sensors: the truth */
     int32_t body;
     ct__motion_type motion;   /* odometry, velocity */
+    ct__motion_type rates;    /* a sensor of turns: velocities that hold from their record on, or differences */
+    int32_t turn;             /* of odometry: the channel of its turns; CT__TURN_OWN: none, CT__TURN_MISSING: no files */
     int     steady;           /* 1: a function of time; its stamps must increase */
     ct__corrected corrected;
     ct__axes axes;
@@ -161,6 +165,7 @@ typedef struct {
     int64_t taken, seen;
     ct_se3  last_pose;        /* of the last record that was read */
     double  last_wheel[2];    /* of the last record that was read: distances travelled */
+    double  last_yaw;         /* of a sensor of turns */
     int     has_last_pose, in_gap;
     /* motion since the body's last state */
     ct_se3  moved;
@@ -205,6 +210,8 @@ ct_se3 ct__relative_pose(const ct__import *imp, const ct__channel *c, ct_se3 raw
 /* Of poses and the truth: the body's pose in the world. */
 ct_se3 ct__sample_pose(const ct__import *imp, const ct__channel *c, const ct__sample *s);
 int ct__sample_raw_pose(ct__import *imp, const ct__channel *c, const ct_record *record, ct_se3 *pose);
+/* twist <- velocity of the body, from that of an odometry without turns and the turn rates of another sensor. */
+void ct__join_turns(const ct__import *imp, const ct__channel *c, const double rate[3], double twist[6]);
 
 /* ---- channels: build_channel.c ---- */
 
@@ -366,10 +373,13 @@ void ct__body_advance(ct__import *imp, int32_t b, ct_ns t);
 void ct__body_restart(ct__import *imp, int32_t b);
 /* Motion of the body since its last state; the identity without odometry. */
 ct_se3 ct__body_moved(const ct__import *imp, int32_t b);
-/* 1 if the odometry of the body has a gap at t that is longer than the recipe allows. */
+/* Where the gap of the odometry at t ends that is longer than the recipe allows; t: there is none. */
+ct_ns ct__gap_end(const ct__import *imp, int32_t b, ct_ns t);
+/* 1 if there is such a gap. */
 int ct__body_in_gap(const ct__import *imp, int32_t b, ct_ns t);
-/* The velocity in force after the last record, NULL: unknown. */
-const double *ct__channel_twist(const ct__channel *c);
+/* twist <- the velocity in force after the last record, of an odometry with the turns of another sensor with those.
+ * 0: unknown. */
+int ct__channel_twist(const ct__import *imp, const ct__channel *c, double twist[6]);
 /* `next` of a channel becomes `cur`. The motion has been integrated up to its stamp. */
 void ct__channel_take(ct__import *imp, ct__channel *c);
 /* Bits of the tangent coordinates that the truth tells. */

@@ -53,6 +53,19 @@ static void find_corrections(const ct__import *imp, const char *name, int invers
         }
 }
 
+/* Time of an odometry is that of its turns, too. */
+static void add_odometry_time(const ct__import *imp, ct__channel *c)
+{
+    ct__corrected whole;
+    for (int32_t i = 0; i < imp->recipe->sensors; i++) {
+        if (imp->recipe->sensor[i].turn != c->number) continue;
+        find_corrections(imp, imp->recipe->sensor[i].name, 0, &whole);
+        c->corrected.delay_s += whole.delay_s;
+        c->corrected.drift += whole.drift;
+        return;
+    }
+}
+
 /* ---- one channel ---- */
 
 static ct_status set_pose(const ct__import *imp, const ct__channel *c, const char *what, const ct__numbers *own,
@@ -106,6 +119,7 @@ static ct_status set_channel(ct__import *imp, ct__channel *c)
     const ct__numbers none = {0};
     find_corrections(imp, ct__channel_name(c), s ? s->inverse : truth->inverse, &c->corrected);
     if (!s) c->corrected.delay_s += truth->delay_s;
+    if (s && s->type == CT__SENSOR_TURN_RATE) add_odometry_time(imp, c);
     c->axes = c->corrected.camera ? CT__AXES_CAMERA : c->corrected.ned ? CT__AXES_NED : s ? s->axes : truth->axes;
     c->rotates = has_rotation(c->role);
     c->spatial = is_spatial(c->role);
@@ -123,7 +137,11 @@ static ct_status set_channel(ct__import *imp, ct__channel *c)
                     : c->role[CT__ROLE_INCREMENT].count || c->role[CT__ROLE_WHEELS].count ? CT__MOTION_INCREMENT
                                                                                           : CT__MOTION_POSE;
     if (s && s->type == CT__SENSOR_VELOCITY) c->motion = CT__MOTION_VELOCITY;
-    c->steady = !s || c->motion != CT__MOTION_NONE;
+    c->turn = CT__TURN_OWN;
+    if (s && s->turn >= 0) c->turn = CT__TURN_MISSING; /* find_turns */
+    if (s && s->type == CT__SENSOR_TURN_RATE)
+        c->rates = c->role[CT__ROLE_RATE].count ? CT__MOTION_VELOCITY : CT__MOTION_INCREMENT;
+    c->steady = !s || c->motion != CT__MOTION_NONE || c->rates != CT__MOTION_NONE;
     c->moved = ct_se3_identity();
     c->step_regime = c->regime_of = NAN;
     c->regime_model = -1;
@@ -160,6 +178,17 @@ static ct_status add_channel(ct__import *imp, int64_t *capacity, int32_t sensor,
     return set_channel(imp, c);
 }
 
+/* The channels of one body that have the turns of its odometries. */
+static void find_turns(ct__import *imp, int32_t b)
+{
+    for (int32_t i = 0; i < imp->channels; i++) {
+        ct__channel *c = &imp->channel[i];
+        if (c->body != b || c->turn == CT__TURN_OWN) continue;
+        for (int32_t k = 0; k < imp->channels; k++)
+            if (imp->channel[k].body == b && imp->channel[k].number == c->sensor->turn) c->turn = k;
+    }
+}
+
 /* The body's motion is its first odometry; else its first velocity. */
 static void choose_motion(ct__import *imp, int32_t b)
 {
@@ -187,7 +216,10 @@ static void find_missing(ct__import *imp)
     int moves = 0;
     for (int32_t s = 0; s < recipe->sensors; s++)
         moves |= recipe->sensor[s].type == CT__SENSOR_ODOMETRY || recipe->sensor[s].type == CT__SENSOR_VELOCITY;
-    for (int32_t b = 0; b < imp->bodies; b++) imp->body[b].stuck = moves && imp->body[b].motion < 0;
+    for (int32_t b = 0; b < imp->bodies; b++) {
+        const int32_t m = imp->body[b].motion;
+        imp->body[b].stuck = moves && (m < 0 || imp->channel[m].turn == CT__TURN_MISSING);
+    }
     for (int32_t s = 0; s < imp->result.counts; s++) {
         int there = 0;
         for (int32_t i = 0; i < imp->channels; i++) there |= imp->channel[i].number == s;
@@ -213,6 +245,7 @@ ct_status ct__channels_make(ct__import *imp)
                 CT_TRY(add_channel(imp, &capacity, s, b));
         if (recipe->truth.given && is_carried(imp, NULL, recipe->truth.source, b))
             CT_TRY(add_channel(imp, &capacity, recipe->sensors, b));
+        find_turns(imp, b);
         choose_motion(imp, b);
     }
     find_missing(imp);

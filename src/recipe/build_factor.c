@@ -260,6 +260,7 @@ ct_status ct__factors_of_step(ct__import *imp, int32_t b, ct_ns t, ct__open *ope
         ct__channel *c = &imp->channel[i];
         if (c->body != b || !c->motion || c->covered_from > imp->body[b].last) continue;
         CT_TRY(step_of(imp, c, t, dt, open, var));
+        if (c->turn >= 0) imp->result.count[imp->channel[c->turn].number].factors++;
     }
     return CT_OK;
 }

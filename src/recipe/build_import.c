@@ -84,6 +84,12 @@ static ct_status add_model(ct__import *imp, const ct__recipe_sensor *s, int32_t 
 
 /* ---- beginning and end ---- */
 
+/* Functions of time have a stream of their own. */
+static int is_alone(ct__sensor_type type)
+{
+    return type == CT__SENSOR_ODOMETRY || type == CT__SENSOR_VELOCITY || type == CT__SENSOR_TURN_RATE;
+}
+
 /* Bytes that will be read: a file once for each stream that reads it. */
 static void count_bytes(ct__import *imp)
 {
@@ -92,12 +98,11 @@ static void count_bytes(ct__import *imp)
         if (i == recipe->sensors && !recipe->truth.given) break;
         const int32_t source = i < recipe->sensors ? recipe->sensor[i].source : recipe->truth.source;
         const ct__sensor_type type = i < recipe->sensors ? recipe->sensor[i].type : CT__SENSOR_ODOMETRY;
-        const int alone = type == CT__SENSOR_ODOMETRY || type == CT__SENSOR_VELOCITY;
+        const int alone = is_alone(type);
         const ct__source_files *files = &imp->plan.source[source];
         int counted = 0; /* by a sensor before it that shares the stream */
         for (int32_t k = 0; !alone && k < i; k++)
-            counted |= recipe->sensor[k].source == source && recipe->sensor[k].type != CT__SENSOR_ODOMETRY &&
-                       recipe->sensor[k].type != CT__SENSOR_VELOCITY;
+            counted |= recipe->sensor[k].source == source && !is_alone(recipe->sensor[k].type);
         for (int32_t f = 0; !counted && f < files->files; f++)
             for (int32_t r = 0; r < imp->plan.recordings; r++)
                 if (ct__recordings_has(recipe, &imp->plan, source, f, r, -1))
@@ -143,7 +148,11 @@ static void release(ct__import *imp)
 
 static ct_status import_sources(ct__import *imp)
 {
-    for (int32_t i = 0; i < imp->recipe->sensors; i++) CT_TRY(add_model(imp, &imp->recipe->sensor[i], &imp->model[i]));
+    for (int32_t i = 0; i < imp->recipe->sensors; i++) {
+        imp->model[i] = -1;
+        if (imp->recipe->sensor[i].type != CT__SENSOR_TURN_RATE)
+            CT_TRY(add_model(imp, &imp->recipe->sensor[i], &imp->model[i]));
+    }
     CT_TRY(ct__recordings_make(imp->recipe, &imp->options, &imp->plan, imp->err));
     imp->unnamed = imp->plan.parts == 0 && !imp->recipe->recording;
     CT_TRY(ct__geodetic_begin(imp));

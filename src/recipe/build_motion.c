@@ -8,21 +8,33 @@
 
 #include <math.h>
 
+/* The channel that has the turns of an odometry; NULL: it has them itself. */
+static const ct__channel *turn_of(const ct__import *imp, const ct__channel *c)
+{
+    return c->motion && c->turn >= 0 ? &imp->channel[c->turn] : NULL;
+}
+
 static int has_gap(const ct__import *imp, const ct__channel *c)
 {
     return c->has_cur && c->has_next && (double)c->next.stamp - (double)c->cur.stamp > (double)imp->gap;
 }
 
-const double *ct__channel_twist(const ct__channel *c)
+int ct__channel_twist(const ct__import *imp, const ct__channel *c, double twist[6])
 {
-    if (!c->has_cur || !c->has_next) return NULL;
-    return c->motion == CT__MOTION_VELOCITY ? c->cur.value : c->next.twist;
+    const ct__channel *turn = turn_of(imp, c);
+    if (!c->has_cur || !c->has_next || c->turn == CT__TURN_MISSING) return 0;
+    memcpy(twist, c->motion == CT__MOTION_VELOCITY ? c->cur.value : c->next.twist, 6 * sizeof *twist);
+    if (!turn) return 1;
+    if (!turn->has_cur || !turn->has_next) return 0;
+    ct__join_turns(imp, c, turn->rates == CT__MOTION_VELOCITY ? turn->cur.value : turn->next.twist, twist);
+    return 1;
 }
 
 static void advance_channel(const ct__import *imp, ct__channel *c, ct_ns from, ct_ns to)
 {
-    const double *twist = has_gap(imp, c) ? NULL : ct__channel_twist(c);
-    if (!twist) {
+    const ct__channel *turn = turn_of(imp, c);
+    double twist[6];
+    if (has_gap(imp, c) || (turn && has_gap(imp, turn)) || !ct__channel_twist(imp, c, twist)) {
         c->covered_from = to;
         return;
     }
@@ -63,17 +75,25 @@ ct_se3 ct__body_moved(const ct__import *imp, int32_t b)
     return m < 0 ? ct_se3_identity() : ct_se3_normalize(imp->channel[m].moved);
 }
 
-int ct__body_in_gap(const ct__import *imp, int32_t b, ct_ns t)
+ct_ns ct__gap_end(const ct__import *imp, int32_t b, ct_ns t)
 {
     const int32_t m = imp->body[b].motion;
-    if (m < 0) return 0;
-    const ct__channel *c = &imp->channel[m];
-    return has_gap(imp, c) && t > c->cur.stamp && t < c->next.stamp;
+    const ct__channel *part[2] = {m < 0 ? NULL : &imp->channel[m], m < 0 ? NULL : turn_of(imp, &imp->channel[m])};
+    ct_ns end = t;
+    for (int i = 0; i < 2; i++)
+        if (part[i] && has_gap(imp, part[i]) && t > part[i]->cur.stamp && t < part[i]->next.stamp)
+            end = CT_MAX(end, part[i]->next.stamp);
+    return end;
+}
+
+int ct__body_in_gap(const ct__import *imp, int32_t b, ct_ns t)
+{
+    return ct__gap_end(imp, b, t) != t;
 }
 
 void ct__channel_take(ct__import *imp, ct__channel *c)
 {
-    if (has_gap(imp, c) && c->motion) {
+    if (has_gap(imp, c) && (c->motion || c->rates)) {
         ct__seen *seen = &imp->seen[c->number];
         const double length = (double)(c->next.stamp - c->cur.stamp) * 1e-9;
         seen->gaps++;

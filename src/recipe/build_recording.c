@@ -23,7 +23,8 @@ static void find_begin(ct__import *imp)
     if (from > 0 && from < 9e9) imp->begin += (ct_ns)llround(from * 1e9);
     for (int32_t i = 0; i < imp->channels; i++) {
         const ct__channel *c = &imp->channel[i];
-        const int decides = imp->body[c->body].motion == i || imp->body[c->body].truth == i;
+        const int32_t m = imp->body[c->body].motion;
+        const int decides = m == i || (m >= 0 && imp->channel[m].turn == i) || imp->body[c->body].truth == i;
         if (decides && c->has_next) imp->begin = later_of(imp->begin, c->next.stamp);
     }
     for (int32_t b = 0; b < imp->bodies; b++) imp->body[b].now = imp->base, imp->body[b].grid_of = -1;

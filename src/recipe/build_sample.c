@@ -232,13 +232,44 @@ static void turn_twist(const ct__channel *c, double twist[6])
     ct_so3_act(ct__body_axes(c->axes), old + 3, twist + 3, NULL, NULL);
 }
 
+void ct__join_turns(const ct__import *imp, const ct__channel *c, const double rate[3], double twist[6])
+{
+    memcpy(twist, rate, 3 * sizeof *rate);
+    to_radians(c, 3, twist);
+    correct_twist(imp, c, twist);
+}
+
+/* Rates of the body's axes; of a yaw its change since the record before, the shorter way round. */
+static int turn_rate(const ct__import *imp, ct__channel *c, const ct_record *record, ct__sample *s)
+{
+    const int rows = imp->kind == CT_SE2 ? 1 : 3;
+    double    w[6] = {0, 0, 0, 0, 0, 0}, yaw;
+    if (c->rates == CT__MOTION_VELOCITY) {
+        TAKE(CT__ROLE_RATE, rows, rows == 1 ? w + 2 : w);
+        to_radians(c, 3, w);
+    } else {
+        TAKE(CT__ROLE_YAW, 1, &yaw);
+        to_radians(c, 1, &yaw);
+        if (c->taken)
+            w[2] = remainder(yaw - c->last_yaw, 6.28318530717958647693) / ((double)(s->stamp - c->last_stamp) * 1e-9);
+        c->last_yaw = yaw;
+    }
+    if (rows == 1 && c->axes == CT__AXES_NED)
+        w[2] = -w[2];
+    else if (rows == 3)
+        turn_twist(c, w);
+    ct__correct_rows(&c->corrected, rows, rows == 1 ? w + 2 : w);
+    memcpy(c->rates == CT__MOTION_VELOCITY ? s->value : s->twist, w, sizeof w);
+    return -1;
+}
+
 static int velocity(const ct__import *imp, const ct__channel *c, const ct_record *record, ct__sample *s)
 {
     double v[3] = {0, 0, 0}, w[3] = {0, 0, 0};
     TAKE(CT__ROLE_VELOCITY, c->role[CT__ROLE_VELOCITY].count, v);
     if (c->role[CT__ROLE_ANGULAR_VELOCITY].count) {
         TAKE(CT__ROLE_ANGULAR_VELOCITY, 3, w);
-    } else {
+    } else if (c->turn == CT__TURN_OWN) {
         w[2] = v[2]; /* vx, vy, omega */
         v[2] = 0;
     }
@@ -246,7 +277,7 @@ static int velocity(const ct__import *imp, const ct__channel *c, const ct_record
     for (int i = 0; i < 3; i++) s->value[i] = w[i], s->value[3 + i] = v[i];
     turn_twist(c, s->value);
     if (imp->kind == CT_SE2) s->value[0] = s->value[1] = s->value[5] = 0;
-    correct_twist(imp, c, s->value);
+    if (c->turn == CT__TURN_OWN) correct_twist(imp, c, s->value); /* else with the turns: ct__join_turns */
     return -1;
 }
 
@@ -256,18 +287,21 @@ static void step_velocity(const ct__import *imp, const ct__channel *c, ct_se3 st
     const double dt = (double)(s->stamp - c->last_stamp) * 1e-9;
     ct_se3_log(step, s->twist);
     for (int i = 0; i < 6; i++) s->twist[i] /= dt;
-    correct_twist(imp, c, s->twist);
+    if (c->turn == CT__TURN_OWN) correct_twist(imp, c, s->twist);
 }
 
 static int increment(const ct__import *imp, const ct__channel *c, const ct_record *record, ct__sample *s)
 {
     const int n = c->role[CT__ROLE_INCREMENT].count;
-    double v[7];
+    const int alone = c->turn != CT__TURN_OWN; /* a displacement without its turn */
+    double v[7] = {0};
     ct_so3 q;
     ct_se3 step;
     TAKE(CT__ROLE_INCREMENT, n, v);
-    if (n < 7) to_radians(c, n == 3 ? 1 : 3, n == 3 ? v + 2 : v + 3);
-    if (n == 3)
+    if (n < 7 && !alone) to_radians(c, n == 3 ? 1 : 3, n == 3 ? v + 2 : v + 3);
+    if (alone)
+        step = ct_se3_make(v, ct_so3_identity());
+    else if (n == 3)
         step = ct__planar(v[0], v[1], v[2]);
     else if (n == 6)
         step = ct_se3_make(v, ct_so3_exp(v + 3));
@@ -299,7 +333,8 @@ static int wheel_difference(const ct__import *imp, ct__channel *c, const ct_reco
         d[i] = now[i] - c->last_wheel[i];
         if (wrap > 0) d[i] -= wrap * round(d[i] / wrap);
     }
-    double twist[6] = {0, 0, (d[1] - d[0]) / c->sensor->track_m, (d[0] + d[1]) / 2, 0, 0};
+    const double turn = c->turn == CT__TURN_OWN ? (d[1] - d[0]) / c->sensor->track_m : 0;
+    double twist[6] = {0, 0, turn, (d[0] + d[1]) / 2, 0, 0};
     turn_twist(c, twist);
     if (c->taken) step_velocity(imp, c, ct_se3_exp(twist), s);
     memcpy(c->last_wheel, now, sizeof now);
@@ -450,6 +485,7 @@ static int measure(ct__import *imp, ct__channel *c, const ct_record *record, ct_
                                                   : increment(imp, c, record, s);
         return pose_difference(imp, c, record, s);
     case CT__SENSOR_VELOCITY: return velocity(imp, c, record, s);
+    case CT__SENSOR_TURN_RATE: return turn_rate(imp, c, record, s);
     case CT__SENSOR_POSE:
         bad = ct__sample_raw_pose(imp, c, record, &raw);
         if (bad < 0) s->pose = absolute_pose(imp, c, raw);

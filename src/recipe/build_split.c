@@ -209,6 +209,7 @@ ct_status ct__add_groups(ct__import *imp, ct_dataset *dataset)
 {
     for (int32_t i = 0; i < imp->recipe->sensors; i++) {
         const ct__recipe_sensor *s = &imp->recipe->sensor[i];
+        if (imp->model[i] < 0) continue; /* of a sensor of turns: its errors are the odometry's */
         const char *name = ct_noise_get(imp->noise, imp->model[i])->name;
         const int arbitrary = s->noise.learn && is_arbitrary(imp, imp->model[i]);
         if (!s->noise.learn || arbitrary) CT_TRY(add_group(dataset, name, imp->err));

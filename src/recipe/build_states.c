@@ -21,7 +21,9 @@ static int is_possible(const ct__import *imp, int32_t b, ct_ns t)
     const ct__recipe_states *states = &imp->recipe->states;
     const double since = (double)(t - imp->base) * 1e-9;
     if (body->stuck || since < states->from_s || since > states->to_s) return 0;
-    if (body->motion >= 0 && !is_there(&imp->channel[body->motion], t)) return 0;
+    const ct__channel *motion = body->motion >= 0 ? &imp->channel[body->motion] : NULL;
+    if (motion && !is_there(motion, t)) return 0;
+    if (motion && motion->turn >= 0 && !is_there(&imp->channel[motion->turn], t)) return 0;
     if (body->truth >= 0 && !is_there(&imp->channel[body->truth], t)) return 0;
     return !ct__body_in_gap(imp, b, t);
 }
@@ -192,15 +194,19 @@ static int64_t grid_after(const ct__import *imp, ct_ns t)
     return k;
 }
 
+/* Has the channel no record at t or after it? */
+static int is_past(const ct__channel *c, ct_ns t) { return !c->has_next && (!c->has_cur || t > c->cur.stamp); }
+
 /* Leap over a gap, which may be long: from one day to another in one file. */
 static void skip_gap(ct__import *imp, int32_t b, ct_ns t)
 {
     ct__body *body = &imp->body[b];
     const ct__channel *c = body->motion >= 0 ? &imp->channel[body->motion] : NULL;
+    const ct__channel *turn = c && c->turn >= 0 ? &imp->channel[c->turn] : NULL;
     const ct_ns at = next_on_grid(imp, body);
     if (c && ct__body_in_gap(imp, b, at))
-        body->grid = grid_after(imp, c->next.stamp);
-    else if (c && !c->has_next && (!c->has_cur || at > c->cur.stamp))
+        body->grid = grid_after(imp, ct__gap_end(imp, b, at));
+    else if ((c && is_past(c, at)) || (turn && is_past(turn, at)))
         body->grid = INT64_MAX;
     else if (!c && (double)t - (double)imp->previous > imp->recipe->states.gap_s * 1e9 && at > imp->previous &&
              at < t) {
@@ -239,11 +245,12 @@ static ct_status distance_until(ct__import *imp, int32_t b, ct_ns t)
     if (body->motion < 0) return CT_OK;
     ct__channel *c = &imp->channel[body->motion];
     for (int64_t made = 0;; made++) {
-        const double *u = ct__channel_twist(c);
+        double    u[6];
+        const int moves = ct__channel_twist(imp, c, u);
         if (!body->started && is_possible(imp, b, imp->begin) && imp->begin <= t && imp->begin >= body->now)
             CT_TRY(ct__state_make(imp, b, imp->begin));
         if (!body->started && c->has_cur && c->cur.stamp >= imp->begin) CT_TRY(ct__state_make(imp, b, body->now));
-        if (!body->started || !u || ct__body_in_gap(imp, b, t)) return CT_OK;
+        if (!body->started || !moves || ct__body_in_gap(imp, b, t)) return CT_OK;
         const double speed = sqrt(u[3] * u[3] + u[4] * u[4] + u[5] * u[5]);
         const double rate = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
         const double by_way = speed > 0 ? (states->distance_m - c->length_m) / speed : INFINITY;

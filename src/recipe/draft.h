@@ -42,6 +42,7 @@ typedef enum {
     CT__DRAFT_ODOMETRY_INCREMENT,
     CT__DRAFT_ODOMETRY_POSE,
     CT__DRAFT_ODOMETRY_WHEELS,
+    CT__DRAFT_TURN_RATE, /* of the odometry */
     CT__DRAFT_POSE,
     CT__DRAFT_POSITION,
     CT__DRAFT_GEODETIC,
@@ -171,7 +172,7 @@ typedef struct {
     ct__draft *d;
     ct__text   out;
     int        space; /* SE3 */
-    const ct__draft_source *truth, *odometry, *map, *codes;
+    const ct__draft_source *truth, *odometry, *turns, *map, *codes; /* turns: of the odometry, or NULL */
 } ct__draft_writer;
 
 /* A text as YAML: plain where that is safe, also within brackets. */

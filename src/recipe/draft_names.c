@@ -241,6 +241,8 @@ ct__meaning ct__draft_meaning(const char *name, const char **unit)
     const int element = take_element(name, &w);
     if (element) return element < 0 ? CT__MEANS_NOTHING : of_words(&w);
     const char *last = w.word[w.count - 1];
+    if (w.count == 1 && is_one_of(last, "millis micros")) /* of an Arduino */
+        return *unit = unit_of(last), CT__MEANS_TIME;
     if (w.count == 2 && !strcmp(last, "tow") && !strcmp(w.word[0], "i")) return *unit = "ms", CT__MEANS_TIME; /* iTOW */
     if (is_one_of(last, "nsecs nsec nanosec nanosecs") && (w.count == 1 || is_one_of(w.word[w.count - 2], "stamp")))
         return CT__MEANS_NANOSECONDS;

@@ -87,7 +87,7 @@ static ct__draft_role motion_role(ct__draft *d, ct__draft_source *s)
     const int still = has_position(s) || has_fix(s) || ct__draft_has(s, CT__MEANS_RANGE);
     if (moves && !still && !s->topic) return CT__DRAFT_ODOMETRY_VELOCITY; /* without a turn rate */
     if (ct__draft_has(s, CT__MEANS_WZ) && !still && !ct__draft_has_rotation(s))
-        s->why_unused = "turn rates without speeds; the records of an odometry have both";
+        s->why_unused = "turn rates without speeds: no odometry needs them";
     return CT__DRAFT_UNUSED;
 }
 
@@ -154,6 +154,41 @@ static ct__draft_source *choose_odometry(ct__draft *d)
         s->role = CT__DRAFT_UNUSED;
     }
     return best;
+}
+
+/* ---- turns from another source ---- */
+
+static int has_turns_only(const ct__draft_source *s)
+{
+    return s->has_time && ct__draft_has(s, CT__MEANS_WZ) && !ct__draft_has(s, CT__MEANS_VX) && !has_position(s) &&
+           !has_fix(s) && (s->role == CT__DRAFT_UNUSED || s->role == CT__DRAFT_HEADING);
+}
+
+/* Wheels have their turns by a track that nobody has told, a speed has none: a gyroscope measures them. */
+static ct_status choose_turns(ct__draft *d, const ct__draft_source *odometry)
+{
+    const int own = !odometry || (odometry->role != CT__DRAFT_ODOMETRY_WHEELS &&
+                                  (odometry->role != CT__DRAFT_ODOMETRY_VELOCITY ||
+                                   (ct__draft_has(odometry, CT__MEANS_WZ) && !odometry->guess)));
+    for (int64_t i = 0; i < d->sources; i++) {
+        ct__draft_source *s = &d->source[i];
+        if (!has_turns_only(s)) continue;
+        if (own) {
+            if (s->role == CT__DRAFT_UNUSED && odometry)
+                s->why_unused = "turn rates, which the odometry has, too; `turn:` takes those of a sensor turn_rate";
+            continue;
+        }
+        if (s->role == CT__DRAFT_UNUSED) {
+            s->role = CT__DRAFT_TURN_RATE;
+            s->why_unused = NULL;
+            return CT_OK;
+        }
+        CT_TRY(ct__grow(&d->source, &d->capacity, d->sources + 1, sizeof *d->source, "sources", d->err));
+        d->source[d->sources] = d->source[i]; /* its rotation stays a heading */
+        d->source[d->sources++].role = CT__DRAFT_TURN_RATE;
+        return CT_OK;
+    }
+    return CT_OK;
 }
 
 /* ---- one truth ---- */
@@ -243,6 +278,8 @@ static ct_status choose_roles(ct__draft *d)
         d->source[d->sources] = d->source[i];
         d->source[d->sources++].role = CT__DRAFT_HEADING;
     }
+    for (int64_t i = 0; i < d->sources; i++)
+        if (ct__draft_is_odometry(&d->source[i])) return choose_turns(d, &d->source[i]);
     return CT_OK;
 }
 
@@ -254,6 +291,7 @@ static const char *const NAME[][2] = {
     [CT__DRAFT_ODOMETRY_INCREMENT] = {"odometry", "odom"},
     [CT__DRAFT_ODOMETRY_POSE] = {"odometry", "odom"},
     [CT__DRAFT_ODOMETRY_WHEELS] = {"odometry", "odom"},
+    [CT__DRAFT_TURN_RATE] = {"turns", "gyro"},
     [CT__DRAFT_POSE] = {"poses", "pose"},
     [CT__DRAFT_POSITION] = {"positions", "position"},
     [CT__DRAFT_GEODETIC] = {"fixes", "gps"},

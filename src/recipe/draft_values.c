@@ -300,7 +300,12 @@ static void put_wheels(writer *w, const ct__draft_source *s)
     }
     ct__text_put(&w->out,
                  metres ? "]\n" : "] # check: 0.001 m a tick, 2 pi times the radius over the ticks of a turn\n");
-    ct__text_put(&w->out, "    track: 0.5 # check: m between the wheels\n");
+    if (!w->turns) ct__text_put(&w->out, "    track: 0.5 # check: m between the wheels\n");
+}
+
+static void put_turn(writer *w)
+{
+    ct__text_printf(&w->out, "    turn: %s # its turn rates, of another source\n", w->turns->sensor);
 }
 
 void ct__draft_put_motion(writer *w, const ct__draft_source *s)
@@ -311,12 +316,20 @@ void ct__draft_put_motion(writer *w, const ct__draft_source *s)
     }
     if (s->role == CT__DRAFT_ODOMETRY_WHEELS) {
         put_wheels(w, s);
+        if (w->turns) put_turn(w);
         return;
     }
     ct__text_put(&w->out, "    ");
     if (s->role == CT__DRAFT_ODOMETRY_INCREMENT) {
         CT__DRAFT_PUT(w, s, "increment", CT__MEANS_DX, CT__MEANS_DY, CT__MEANS_DYAW);
         if (s->interval > 1) ct__text_put(&w->out, "    # check: the stamp is that of the end of the step\n");
+    } else if (w->turns) {
+        if (w->space)
+            CT__DRAFT_PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_VZ);
+        else
+            CT__DRAFT_PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY);
+        put_turn(w);
+        return;
     } else if (w->space) {
         CT__DRAFT_PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_VZ);
         ct__text_put(&w->out, "    ");

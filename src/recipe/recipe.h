@@ -30,7 +30,8 @@ typedef struct {
     X(CT__ROLE_MATRIX, "matrix", 12, 12)                                                           \
     X(CT__ROLE_VELOCITY, "velocity", 2, 3)                                                         \
     X(CT__ROLE_ANGULAR_VELOCITY, "angular_velocity", 3, 3)                                         \
-    X(CT__ROLE_INCREMENT, "increment", 3, 7)                                                       \
+    X(CT__ROLE_INCREMENT, "increment", 2, 7)                                                       \
+    X(CT__ROLE_RATE, "rate", 1, 3)                                                                 \
     X(CT__ROLE_GEODETIC, "geodetic", 2, 3)                                                         \
     X(CT__ROLE_HEIGHT, "height", 1, 1)                                                             \
     X(CT__ROLE_WHEELS, "wheels", 2, 2)                                                             \
@@ -57,6 +58,7 @@ typedef enum {
 #define CT__SENSOR_LIST(X)                                                                         \
     X(CT__SENSOR_ODOMETRY, "odometry")                                                             \
     X(CT__SENSOR_VELOCITY, "velocity")                                                             \
+    X(CT__SENSOR_TURN_RATE, "turn_rate") /* of an odometry that names it */                        \
     X(CT__SENSOR_POSE, "pose")                                                                     \
     X(CT__SENSOR_POSITION, "position")                                                             \
     X(CT__SENSOR_GEODETIC, "geodetic")                                                             \
@@ -116,6 +118,7 @@ typedef struct {
     int              line;
     ct__sensor_type  type;
     int32_t          source, landmarks; /* indices; -1: none */
+    int32_t          turn;  /* of odometry: the sensor that measures its turns; -1: it does itself */
     const char      *where, *body;
     ct__list         role[CT__ROLE_COUNT];
     ct__numbers      mount, target_mount, intrinsics, origin;

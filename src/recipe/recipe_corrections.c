@@ -76,7 +76,7 @@ static int has_rotation(const ct__list role[])
 static int has_angles(const ct__list role[])
 {
     return role[CT__ROLE_YAW].count || role[CT__ROLE_ROTATION_VECTOR].count || role[CT__ROLE_EULER].count ||
-           role[CT__ROLE_VELOCITY].count || role[CT__ROLE_INCREMENT].count % 7;
+           role[CT__ROLE_VELOCITY].count || role[CT__ROLE_INCREMENT].count % 7 || role[CT__ROLE_RATE].count;
 }
 
 static int has_pose(const ct__list role[])

@@ -105,6 +105,16 @@ static void put_heading(writer *w, const ct__draft_source *s)
     if (s->ned) ct__text_put(&w->out, "    axes: ned # check: body, if z is up\n");
 }
 
+static void put_turn_rate(writer *w, const ct__draft_source *s)
+{
+    ct__text_put(&w->out, "    ");
+    if (w->space)
+        CT__DRAFT_PUT(w, s, "rate", CT__MEANS_WX, CT__MEANS_WY, CT__MEANS_WZ);
+    else
+        CT__DRAFT_PUT(w, s, "rate", CT__MEANS_WZ);
+    ct__text_put(&w->out, "    # check: positive to the left (z up); else a minus before the rate\n");
+}
+
 static void put_height(writer *w, const ct__draft_source *s)
 {
     const ct__meaning m = ct__draft_has(s, CT__MEANS_HEIGHT) ? CT__MEANS_HEIGHT : CT__MEANS_DOWN;
@@ -128,6 +138,7 @@ static const char *type_of(const ct__draft_source *s)
     case CT__DRAFT_ODOMETRY_INCREMENT:
     case CT__DRAFT_ODOMETRY_WHEELS:
     case CT__DRAFT_ODOMETRY_POSE: return "odometry";
+    case CT__DRAFT_TURN_RATE: return "turn_rate";
     case CT__DRAFT_POSE: return "pose";
     case CT__DRAFT_POSITION: return "position";
     case CT__DRAFT_GEODETIC: return "geodetic";
@@ -150,6 +161,8 @@ static void put_sensor(writer *w, const ct__draft_source *s)
         ct__draft_put_motion(w, s);
     else if (is_sighting(s))
         put_sighting(w, s);
+    else if (s->role == CT__DRAFT_TURN_RATE)
+        put_turn_rate(w, s);
     else if (s->role == CT__DRAFT_HEADING)
         put_heading(w, s);
     else if (s->role == CT__DRAFT_HEIGHT)
@@ -160,7 +173,7 @@ static void put_sensor(writer *w, const ct__draft_source *s)
         ct__draft_put_geodetic(w, s, "    ");
     else
         ct__draft_put_position(w, s, "    ");
-    if (!ct__draft_is_odometry(s))
+    if (!ct__draft_is_odometry(s) && s->role != CT__DRAFT_TURN_RATE)
         ct__text_printf(&w->out, "    # mount: [x, y%s] if the sensor is not at the body's origin\n",
                         w->space ? ", z" : "");
 }
@@ -310,6 +323,7 @@ static void choose(writer *w)
     {
         if (s->role == CT__DRAFT_TRUTH) w->truth = s;
         if (ct__draft_is_odometry(s)) w->odometry = s;
+        if (s->role == CT__DRAFT_TURN_RATE) w->turns = s;
     }
     w->space = is_in_space(w);
     if (w->space) leave_out_planar(w);

@@ -21,6 +21,7 @@ static const struct {
 } TYPE[CT__SENSOR_COUNT] = {
     [CT__SENSOR_ODOMETRY] = {POSE | RATES | MOTION, {3, 6}},
     [CT__SENSOR_VELOCITY] = {RATES, {3, 6}},
+    [CT__SENSOR_TURN_RATE] = {BIT(CT__ROLE_RATE) | BIT(CT__ROLE_YAW), {1, 3}},
     [CT__SENSOR_POSE] = {POSE | BIT(CT__ROLE_GEODETIC), {3, 6}},
     [CT__SENSOR_POSITION] = {BIT(CT__ROLE_POSITION), {2, 3}},
     [CT__SENSOR_GEODETIC] = {BIT(CT__ROLE_GEODETIC), {2, 3}},
@@ -47,6 +48,10 @@ static const struct {
     {"origin", BIT(CT__SENSOR_GEODETIC) | BIT(CT__SENSOR_POSE)}, {"landmarks", TYPES_WITH_TARGET},
     {"target_mount", TYPES_WITH_TARGET},      {"ids", TYPES_WITH_TARGET},
     {"track", BIT(CT__SENSOR_ODOMETRY)},      {"wrap", BIT(CT__SENSOR_ODOMETRY)},
+    {"turn", BIT(CT__SENSOR_ODOMETRY)},       {"mount", ~BIT(CT__SENSOR_TURN_RATE)},
+    {"noise", ~BIT(CT__SENSOR_TURN_RATE)},    {"regime", ~BIT(CT__SENSOR_TURN_RATE)},
+    {"regimes", ~BIT(CT__SENSOR_TURN_RATE)},  {"features", ~BIT(CT__SENSOR_TURN_RATE)},
+    {"attach", ~BIT(CT__SENSOR_TURN_RATE)},   {"tolerance", ~BIT(CT__SENSOR_TURN_RATE)},
     {"inverse", BIT(CT__SENSOR_ODOMETRY) | BIT(CT__SENSOR_POSE) | BIT(CT__SENSOR_RELATIVE_POSE)},
 };
 
@@ -195,6 +200,30 @@ static void check_wheel_keys(ct__recipe_reader *r, const ct__node *map, const ct
     }
 }
 
+/* Numbers of values of an odometry: with a sensor of its turns, those of the displacement alone. */
+static void check_values(ct__recipe_reader *r, ct__node *map, const ct__node *turn)
+{
+    ct__node *angular = ct__node_member(map, "angular_velocity"), *track = ct__node_member(map, "track");
+    if (turn && angular)
+        ct__mistake(&r->base, angular, "contradicts turn in line %d: the turn rate is there twice", turn->line);
+    if (turn && track)
+        ct__mistake(&r->base, track, "contradicts turn in line %d: what the wheels say of turns is not used",
+                    turn->line);
+    if (turn && in_space(r)) {
+        want_count(r, map, "velocity", 3, 3, "vx, vy, vz beside turn");
+        want_count(r, map, "increment", 3, 3, "dx, dy, dz beside turn");
+    } else if (turn) {
+        want_count(r, map, "velocity", 2, 2, "vx, vy beside turn, which has the turn rate");
+        want_count(r, map, "increment", 2, 2, "dx, dy beside turn, which has the turn rate");
+    } else if (in_space(r)) {
+        want_count(r, map, "increment", 7, 7, "x, y, z, qx, qy, qz, qw");
+    } else {
+        want_count(r, map, "increment", 3, 3, "dx, dy, dyaw");
+        want_count(r, map, "velocity", 3, 3,
+                   "vx, vy, omega (or turn: the name of a sensor of type turn_rate, where another source has omega)");
+    }
+}
+
 static void check_odometry(ct__recipe_reader *r, ct__node *map)
 {
     ct__node *ways[] = {ct__node_member(map, "velocity"), ct__node_member(map, "increment"),
@@ -217,19 +246,31 @@ static void check_odometry(ct__recipe_reader *r, ct__node *map)
                 "what the odometry measures is missing: velocity, increment, wheels, or position and a rotation");
     else if (way == ways[3])
         check_pose(r, map, 1);
-    if (wheels && !ct__node_member(map, "track"))
+    ct__node *turn = ct__node_member(map, "turn");
+    if (turn && way && way == ways[3])
+        ct__mistake(&r->base, turn, "contradicts %s in line %d: poses have their turns", way->key, way->line);
+    if (wheels && !turn && !ct__node_member(map, "track"))
         missing(r, map, "track is missing: the distance between the wheels, m");
     check_wheel_keys(r, map, wheels);
+    check_values(r, map, turn);
+}
+
+static void check_turn_rate(ct__recipe_reader *r, ct__node *map)
+{
+    ct__node *rate = ct__node_member(map, "rate"), *yaw = ct__node_member(map, "yaw");
+    if (!rate && !yaw) missing(r, map, "what it measures is missing: rate, or yaw, whose changes are the turns");
+    if (rate && yaw) ct__mistake(&r->base, yaw, "contradicts rate in line %d", rate->line);
+    if (yaw && in_space(r)) ct__mistake(&r->base, yaw, "is a rotation in the plane; in SE3 write rate: [wx, wy, wz]");
     if (in_space(r))
-        want_count(r, map, "increment", 7, 7, "x, y, z, qx, qy, qz, qw");
+        want_count(r, map, "rate", 3, 3, "wx, wy, wz");
     else
-        want_count(r, map, "increment", 3, 3, "dx, dy, dyaw");
+        want_count(r, map, "rate", 1, 1, "the turn rate about z");
 }
 
 static void check_rates(ct__recipe_reader *r, ct__node *map)
 {
     ct__node *velocity = ct__node_member(map, "velocity"), *angular = ct__node_member(map, "angular_velocity");
-    if (velocity && in_space(r) && !angular)
+    if (velocity && in_space(r) && !angular && !ct__node_member(map, "turn"))
         missing(r, map, "angular_velocity is missing: wx, wy, wz, which SE3 needs beside velocity");
     if (angular && !in_space(r))
         ct__mistake(&r->base, angular, "is of SE3; in SE2 the third value of velocity is omega");
@@ -287,7 +328,11 @@ static void check_fields(ct__recipe_reader *r, ct__node *map, ct__sensor_type ty
 {
     switch (type) {
     case CT__SENSOR_ODOMETRY: check_odometry(r, map), check_rates(r, map); break;
-    case CT__SENSOR_VELOCITY: want(r, map, CT__ROLE_VELOCITY), check_rates(r, map); break;
+    case CT__SENSOR_VELOCITY:
+        want(r, map, CT__ROLE_VELOCITY), check_rates(r, map);
+        want_count(r, map, "velocity", 3, 3, in_space(r) ? "vx, vy, vz" : "vx, vy, omega");
+        break;
+    case CT__SENSOR_TURN_RATE: check_turn_rate(r, map); break;
     case CT__SENSOR_POSE: check_pose(r, map, 1); break;
     case CT__SENSOR_POSITION: want(r, map, CT__ROLE_POSITION); break;
     case CT__SENSOR_GEODETIC: want(r, map, CT__ROLE_GEODETIC); break;
@@ -478,6 +523,38 @@ void ct__check_sensor(ct__recipe_reader *r, ct__node *node, ct__recipe_sensor *s
     check_shared(r, node, s);
 }
 
+static const char *sensor_at(const void *recipe, int i)
+{
+    const ct_recipe *p = recipe;
+    return i < p->sensors ? p->sensor[i].name : NULL;
+}
+
+/* The sensors of turns that odometries name, which may stand behind them; and those that none names. */
+static void read_turns(ct__recipe_reader *r, ct__node *items)
+{
+    ct_recipe *p = r->recipe;
+    int32_t    i = 0;
+    for (ct__node *n = items->first; n && i < p->sensors; n = n->next, i++) {
+        ct__node *turn = p->sensor[i].type == CT__SENSOR_ODOMETRY ? ct__sound(n, "turn") : NULL;
+        for (int32_t k = 0; turn && k < p->sensors; k++)
+            if (!strcmp(p->sensor[k].name, turn->text)) p->sensor[i].turn = k;
+        if (!turn) continue;
+        const char *near = ct_nearest(turn->text, sensor_at, p);
+        if (p->sensor[i].turn < 0)
+            ct__mistake(&r->base, turn, "there is no sensor %.60s%s%s%s", turn->text, near ? "; did you mean " : "",
+                        near ? near : "", near ? "?" : "");
+        else if (p->sensor[p->sensor[i].turn].type != CT__SENSOR_TURN_RATE)
+            ct__mistake(&r->base, turn, "expected a sensor of type turn_rate; %.60s in line %d is of type %s",
+                        turn->text, p->sensor[p->sensor[i].turn].line, TYPE_NAME[p->sensor[p->sensor[i].turn].type]);
+    }
+    i = 0;
+    for (ct__node *n = items->first; n && i < p->sensors; n = n->next, i++) {
+        int used = p->sensor[i].type != CT__SENSOR_TURN_RATE || !ct__sound(n, "type");
+        for (int32_t k = 0; k < p->sensors; k++) used |= p->sensor[k].turn == i;
+        if (!used) ct__mistake(&r->base, n, "no odometry has turns from it: `turn: %.60s` in one of them", n->key);
+    }
+}
+
 void ct__read_sensors(ct__recipe_reader *r, ct__node *items)
 {
     ct_recipe *p = r->recipe;
@@ -485,6 +562,7 @@ void ct__read_sensors(ct__recipe_reader *r, ct__node *items)
     for (ct__node *n = items->first; n && r->base.status == CT_OK; n = n->next) {
         ct__recipe_sensor *s = &p->sensor[p->sensors++];
         *s = (ct__recipe_sensor){.name = n->key, .line = n->line, .source = -1, .landmarks = -1, .tolerance_s = NAN};
+        s->turn = -1;
         s->every = 1;
         s->ids.source = -1;
         s->noise = (ct__recipe_noise){.model = n->key, .kind = CT_NOISE_DIAGONAL, .learn = 1};
@@ -498,4 +576,5 @@ void ct__read_sensors(ct__recipe_reader *r, ct__node *items)
         read_intervals(r, n, s);
         read_features(r, n, s);
     }
+    if (r->base.status == CT_OK && !r->any_kind) read_turns(r, items);
 }
