@@ -98,7 +98,7 @@ static int common_delay(const ct__exam *e, double *delay, double *error)
         if (!has_delay(s, &j) || s->fit->samples < CT__SAMPLES_LEAST) continue;
         if (fabs(s->fault.delay - *delay) > 4 * s->fit->error[j]) return 0;
     }
-    return fabs(*delay) > 4 * *error;
+    return e->truth_late || fabs(*delay) > 4 * *error;
 }
 
 /* The picture of the delay that shows most, apart from its finding: index -1. */
@@ -126,6 +126,7 @@ ct_status ct__find_common_delay(ct__exam *e, ct_err *err)
     double        delay, error, sigmas = 0;
     int32_t       n = 0;
     if (!common_delay(e, &delay, &error)) return CT_OK;
+    e->truth_late = 1;
     set_apart(d);
     for (int32_t i = d->findings.count - 1; i >= 0; i--) {
         if (d->findings.item[i].code != CT_FINDING_SENSOR_DELAY) continue;
@@ -139,7 +140,7 @@ ct_status ct__find_common_delay(ct__exam *e, ct_err *err)
     }
     d->corrections = n;
     delay = -delay;
-    const double value[] = {delay, error, sigmas, 0, NAN};
+    const double value[] = {delay, error, sigmas, NAN, NAN};
     CT_TRY(ct__report(e, NULL, -1, CT_FINDING_SENSOR_DELAY, 5, value, err));
     give_back(d);
     CT_TRY(ct_findings_add_subject(&d->findings, CT_SUBJECT_MODEL, -1, 0, "truth", err));

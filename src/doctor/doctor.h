@@ -7,10 +7,12 @@
  *   rows.c        residual of a sample under faults, and its derivatives by them
  *   regress.c     robust regression with standard errors for dependent errors
  *   instruments.c odometry whose noise is not in what it measures
+ *   motion.c      steps at which a body rests
  *   describe.c    what a sensor varies in, rows that it does not measure
  *   repeated.c    measurements that repeat
  *   groups.c      samples with one sigma
  *   faults.c      which faults of a sensor the data show, and their size
+ *   delays.c      delays that are longer than a step
  *   large.c       units and axes
  *   conventions.h conventions of poses and headings: order, axes, inverse, degrees
  *   noise_rows.c  rows and frame in which noise is tested
@@ -72,6 +74,7 @@ typedef struct {
     int32_t model;     /* index among the sensor's models */
     int32_t target;    /* samples of equal number are of one target */
     int     estimated; /* 1: the truth does not determine its residual */
+    int     rest;      /* 1: a step of odometry at which the body rests: motion.c */
     double  t;
 } ct__sample;
 
@@ -151,6 +154,8 @@ typedef struct {
     int64_t            tests;
     double             alpha; /* of one test */
     double             frame_moved; /* the common frame of all sensors, in its standard errors; 0: there is none */
+    double             delay;        /* of the odometry that was examined before; NAN: none */
+    int                truth_late;   /* 1: a delay that all sensors have is the truth's, as in an earlier import */
     int                frames_apart; /* 1: frames are those of single sensors, as in an earlier import */
     const struct ct__forced *forced; /* faults that are fitted in any case */
     int32_t            forceds;
@@ -212,6 +217,9 @@ typedef struct {
 } ct__place;
 ct__place *ct__order_by_target(const ct__sensor *s);
 int        ct__same_place(const ct__place *a, const ct__place *b);
+
+/* motion.c */
+ct_status ct__mark_rest(const ct__exam *e, ct__sensor *s, ct_err *err);
 
 /* complete.c */
 ct_status ct__exam_complete(ct__exam *e, ct_err *err);
@@ -307,6 +315,10 @@ double ct__gain(const ct__trial *t, const ct__fault *a, const ct__fault *b);
 /* f <- f after the step of the fit, whose largest ratio to its error is given; 0: the loss does not fall. */
 int ct__try_step(const ct__trial *t, double ratio, ct__fault *f);
 int ct__delay_holds(const ct__trial *t, const ct__fault *f);
+/* delays.c: mean duration between states; *delay <- near which the residuals of a sensor are smallest, NAN: they are
+ * without any. */
+double    ct__state_step(const ct__exam *e);
+ct_status ct__scan_delay(const ct__exam *e, const ct__sensor *s, double *delay, ct_err *err);
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 

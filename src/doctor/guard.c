@@ -437,6 +437,20 @@ static void drop_refused(const guard *g, ct_diagnosis *d)
     d->corrections = n;
 }
 
+/* Without what is said of recordings to test with whose own corrections are refused. */
+static void drop_untrue(const ct_recipe *recipe, ct_diagnosis *d)
+{
+    for (int32_t i = d->findings.count - 1; i >= 0; i--) {
+        const ct_finding *f = &d->findings.item[i];
+        char              name[64];
+        int               own = 0;
+        if (f->code != CT_FINDING_TEST_CORRECTED || !ct__recipe_sensor_of(recipe, f->subject[0].name, name)) continue;
+        for (int32_t k = 0; k < d->corrections; k++)
+            own |= d->correction[k].recording[0] && !strcmp(d->correction[k].sensor, name);
+        if (!own) ct__remove_finding(d, i);
+    }
+}
+
 /* 1: the delay of odometry with noise in what it measures is among the corrections. */
 static int delays_odometry(const guard *g)
 {
@@ -490,6 +504,7 @@ ct_status ct__guard_corrections(const ct_recipe *recipe, const ct_doctor_options
     ct_dataset_free(base);
     if (status == CT_OK && g.units) status = refuse(&e, &g, err);
     if (status == CT_OK) drop_refused(&g, d);
+    if (status == CT_OK) drop_untrue(recipe, d);
     if (status == CT_OK) ct__assign_corrections(d, recipe);
     ct_recipe_free(g.base);
     ct_recipe_free(g.delayed);

@@ -21,6 +21,7 @@ typedef struct {
     ct__forced        *forced;
     int32_t            forceds;
     int                frames_apart; /* frames are those of single sensors */
+    int                truth_late;   /* a delay of all sensors is the truth's */
     int64_t            capacity;
     ct__exact_list     exact; /* sensors whose noise is not in what they measure */
     ct__forced        *excluded; /* faults that others explain */
@@ -70,8 +71,9 @@ static void add_sizes(ct_finding *to, const ct_finding *from)
     const int n = adds_up(to->code);
     for (int i = 0; i < n; i++) to->value[i] += from->value[i];
     if (n < 0) to->value[0] *= from->value[0];
-    const int error = n == 3 ? 3 : n == 4 ? 4 : 1;
-    to->value[error] = from->value[error];
+    const int error = n == 3 ? 3 : n == 4 ? 4 : 1, by_recording = error == 1 && isfinite(to->value[3]);
+    /* Of recordings that differ the error is what they scatter by. After their own corrections they do not. */
+    to->value[error] = by_recording ? fmax(to->value[error], from->value[error]) : from->value[error];
     if (n == 4) to->value[5] = from->value[5];
 }
 
@@ -357,12 +359,14 @@ static ct_status examine_round(rounds *r, ct_diagnosis **now, ct_err *err)
                   .forced = r->forced,
                   .forceds = r->forceds,
                   .frames_apart = r->frames_apart,
+                  .truth_late = r->truth_late,
                   .excluded = r->excluded,
                   .excludeds = r->excludeds,
                   .settled = r->settled ? &r->exact : NULL};
     ct_status status = ct__examine(&e, err);
     if (status == CT_OK) status = remember(r, &e, err);
     r->frames_apart = e.frames_apart;
+    r->truth_late = e.truth_late;
     ct__exact_add(&r->exact, &e);
     ct__exam_free(&e);
     *now = e.out;
@@ -520,7 +524,7 @@ static ct_status run(rounds *r, ct_diagnosis **all, ct_err *err)
         ct_diagnosis_free(*all);
         *all = NULL;
         r->forceds = 0;
-        r->frames_apart = 0;
+        r->frames_apart = r->truth_late = 0;
         r->settled = 0;
         status = settle(r, all, &now, &imports, err);
         again = 0;

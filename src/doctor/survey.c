@@ -272,6 +272,7 @@ static ct_status find_sensors(ct__exam *e, ct_err *err)
         thin(s, e->options.brief ? MOST_BRIEF : MOST);
         choose_params(s);
         ct__fault_none(s, &s->fault);
+        CT_TRY(ct__mark_rest(e, s, err));
     }
     return CT_OK;
 }
