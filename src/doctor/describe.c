@@ -84,6 +84,16 @@ static void find_held(const ct__exam *e, const moments *m, ct__sensor *s)
     }
 }
 
+/* Where a row of lengths is not seen, residuals of the others have its motion, turned by what the sensor measures: those
+ * that are always 0 say nothing but that. */
+static void drop_beside(ct__sensor *s)
+{
+    int unseen = 0;
+    for (int i = 0; i < s->rows; i++) unseen |= s->absent[i] && !ct__row_turns(s, i);
+    for (int i = 0; unseen && !s->tied && i < s->rows; i++)
+        if (s->held[i] && !ct__row_turns(s, i)) s->absent[i] = 1;
+}
+
 int ct__turns_unseen(const ct__sensor *s)
 {
     for (int i = 0; i < s->rows; i++)
@@ -134,6 +144,7 @@ void ct__describe(const ct__exam *e, ct__sensor *s)
         s->still[i] = s->measured && sqrt(fmax(0, m.square[i] / n - mean * mean)) < STILL * sigma;
     }
     find_held(e, &m, s);
+    drop_beside(s);
     s->estimated = 2 * estimated > s->samples;
     s->placed = 2 * placed > s->samples;
 }

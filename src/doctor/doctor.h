@@ -118,6 +118,7 @@ typedef struct {
     int                  tied;     /* 1: to the world                                            */
     int                  measured; /* leading fields of z that are measured                      */
     int                  offset;   /* place of the mount in z; -1: there is none                 */
+    int                  frozen;   /* its noise is given: it is not tested                       */
     int                  timed;    /* every sequence of a sample is                              */
     ct_kind              mount, pose;
     double               centre[3];

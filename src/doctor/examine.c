@@ -105,6 +105,7 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
         ct__sensor *s = &e->sensor[i];
         if (!s->fit || s->samples < CT__SAMPLES_LEAST) continue;
         CT_TRY(ct__report_held(e, s, err));
+        if (s->frozen) continue;
         CT_TRY(ct__choose_noise_rows(e, s, err));
         CT_TRY(ct__test_dependence(e, s, err));
         CT_TRY(ct__level_groups(e, s, err));

@@ -247,7 +247,7 @@ int ct__sample_row(const ct__exam *e, const ct__sensor *s, const ct__sample *q, 
     v.t = q->t - n->t0;
     if (!place_variables(e, s, q, f, &v)) return 0;
     correct(s, f, &v);
-    if (!s->tied && s->ops->arity == 2 && s->offset < 0 && ct__is_pose(s->pose) && s->measured == 1) {
+    if (!s->tied && s->ops->arity == 2 && s->offset < 0 && s->measured == 1 && ct__is_pose(s->ops->field[0])) {
         /* the mount of a relative pose: z in the body's frame is M z M^-1 */
         double m[CT_SIZE_MAX], back[CT_SIZE_MAX], minus[CT_DIM_MAX], identity[CT_SIZE_MAX], d[CT_DIM_MAX];
         ct_kind_identity(s->pose, identity);

@@ -223,7 +223,7 @@ static ct_status add_factor(ct__exam *e, int32_t i, int32_t index, ct_err *err)
     const int                odometry = ct__is_odometry(q->seq->graph, &q->bodies, index);
     int32_t                  which, moving = 0;
     double                   t = -INFINITY;
-    if (!ct_dataset_group_of(e->dataset, f.noise).learn || ct__is_process(f.ops)) return CT_OK;
+    if (ct__is_process(f.ops)) return CT_OK;
     for (int k = 0; k < f.ops->arity; k++)
         if (q->moving[f.var[k]]) t = fmax(t, q->t[f.var[k]]), moving++;
     if (!moving) return CT_OK;
@@ -236,6 +236,7 @@ static ct_status add_factor(ct__exam *e, int32_t i, int32_t index, ct_err *err)
                                            .target = target_of(q, &f),
                                            .t = t};
     s->timed = s->timed && q->timed;
+    s->frozen = !ct_dataset_group_of(e->dataset, f.noise).learn;
     return CT_OK;
 }
 
