@@ -10,6 +10,7 @@
 
 #define PART       0.3  /* of products of rows: what other rows make of one that is always 0 within a step */
 #define TRUE_PART  0.05 /* of the motion of all rows of its kind: a true value that is less is none        */
+#define ALONG      0.9  /* of the squared way along one row                                                */
 #define ROUNDING   1e-9 /* m, rad */
 
 /* ---- Rows that are always 0 ------------------------------------------------------------------ */
@@ -123,6 +124,22 @@ static int has_place(const ct__exam *e, const ct__sample *q)
     return 1;
 }
 
+/* Where the truth has positions alone, headings are an estimate, which follows the odometry. Turns then seem right, and
+ * a delay of theirs shows as sideways motion. What is left is the length of the way, if that is along one row. */
+static void find_blind(const moments *m, ct__sensor *s)
+{
+    double all = 0;
+    int    along = -1;
+    if (!s->odometry || !s->estimated || !s->placed) return;
+    for (int i = 0; i < s->rows; i++) {
+        if (ct__row_turns(s, i)) continue;
+        all += m->square[i];
+        if (along < 0 || m->square[i] > m->square[along]) along = i;
+    }
+    if (along < 0 || m->square[along] < ALONG * all) return;
+    for (int i = 0; i < s->rows; i++) s->blind[i] = i != along;
+}
+
 /* Rows of the measured value that do not vary, and whether residuals are at the estimate. */
 void ct__describe(const ct__exam *e, ct__sensor *s)
 {
@@ -147,6 +164,7 @@ void ct__describe(const ct__exam *e, ct__sensor *s)
     drop_beside(s);
     s->estimated = 2 * estimated > s->samples;
     s->placed = 2 * placed > s->samples;
+    find_blind(&m, s);
 }
 
 /* Frames turn about the middle of the poses: about a far origin, turns and shifts would be one. */

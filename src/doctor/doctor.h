@@ -134,6 +134,7 @@ typedef struct {
     uint8_t              still[CT_ROWS_MAX]; /* rows whose measured value does not vary */
     uint8_t              held[CT_ROWS_MAX];  /* rows that are always 0: not measured, describe.c */
     uint8_t              absent[CT_ROWS_MAX]; /* such rows whose true value varies: no part of residuals */
+    uint8_t              blind[CT_ROWS_MAX]; /* rows of odometry whose residuals have its own headings: describe.c */
     uint8_t              mute[CT_ROWS_MAX];  /* rows that noise is not tested with: noise_rows.c */
     int                  placed;    /* 1: the truth knows the positions of most samples */
     uint8_t              closed[CT__PARAMS_MAX]; /* parameters that do not hold when they are applied */

@@ -147,7 +147,7 @@ ct_status ct__choose_noise_rows(ct__exam *e, ct__sensor *s, ct_err *err)
     double       *u = ct__zalloc(CT_MAX(1, size), sizeof *u);
     if (!u) return ct__no_memory(err, "samples", s->samples);
     for (int i = 0; i < s->rows; i++) {
-        s->mute[i] = s->absent[i] || ct__turns_unseen(s) || (s->held[i] && !s->odometry);
+        s->mute[i] = s->absent[i] || s->blind[i] || ct__turns_unseen(s) || (s->held[i] && !s->odometry);
         if (s->odometry && s->estimated && s->placed && ct__row_turns(s, i)) s->mute[i] = 1;
     }
     if (s->odometry && ct__is_pose(s->pose)) {

@@ -269,7 +269,7 @@ int ct__sample_row(const ct__exam *e, const ct__sensor *s, const ct__sample *q, 
     const double root = sqrt(v.f.multiplier);
     for (int i = 0; i < s->rows; i++) {
         r[i] /= root;
-        if (s->absent[i]) { /* not measured */
+        if (s->absent[i] || s->blind[i]) { /* not measured, or at an estimate that follows the sensor */
             r[i] = 0;
             for (int j = 0; D && j < s->params; j++) D[i * s->params + j] = 0;
         }
