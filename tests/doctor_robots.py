@@ -16,6 +16,7 @@ FAULTS = {
     "scale": ("sensor_scale", "odom.x", "size", 1.05, 1.),
     "delay": ("sensor_delay", "odom", "size", .1, 0.),
     "bias": ("rate_bias", "odom.yaw", "size", .01, 0.),
+    "gyro bias": ("sensor_bias", "gyro.omega", "size", .01, 0.),
     "sign": ("sensor_axes", "odom.yaw", "first", -1., 0.),
     "truth noise": ("truth_noise", "odom", "position", .015, 0.),
     "truth late": ("sensor_delay", "truth", "size", -.7, 0.),
@@ -204,7 +205,39 @@ def holonomic(draw, fault):
     return files
 
 
+def gyro(draw, fault, given=", noise: {sigma: [100, 100, 0.01], learn: false}"):
+    """Wheels, and a gyro whose sigma is given: no statement about its bias."""
+    files = planar(draw, None)
+    for run in range(RUNS):
+        yaw, rows = [row[3] for row in files["truth-%d.csv" % run][1]], []
+        for k, (a, b) in enumerate(zip(yaw, yaw[1:])):  # the mean over the 0.05 s of a record
+            rate = math.remainder(b - a, 2 * math.pi) / .05 + draw.gauss(0, .004)
+            rows.append([k * .05, rate + (.01 if fault == "gyro bias" else 0.)])
+        files["gyro-%d.csv" % run] = (["t", "rate"], rows)
+    files["recipe.yaml"] = (files["recipe.yaml"]
+                            .replace("sources: {", 'sources: {rates: "gyro-{run}.csv", ')
+                            .replace("  gps: {", "  gyro: {type: velocity, source: rates, velocity: [0, 0, rate]%s}\n"
+                                                 "  gps: {" % given))
+    return files
+
+
+def gyro_learned(draw, fault):
+    return gyro(draw, fault, "")
+
+
 # ---- in space ----
+
+def floor(draw, fault):
+    """Wheels on a floor, with states in space: nothing tilts or rises."""
+    files = planar(draw, fault)
+    for run in range(RUNS):
+        name = "gps-%d.csv" % run
+        files[name] = (["t", "x", "y", "z"], [row + [draw.gauss(0, .3)] for row in files[name][1]])
+    files["recipe.yaml"] = (RECIPE.replace("SE2", "SE3").replace("positions, position: [x, y]", "positions, position: [x, y, z]")
+                            .replace("reference, position: [x, y]", "reference, position: [x, y, 0]")
+                            % (.5, "velocity: [v, 0, 0], angular_velocity: [0, 0, omega]", ", rotation_vector: [0, 0, yaw]"))
+    return files
+
 
 def turned(q, w):
     """Quaternion x, y, z, w times that of the rotation vector w."""
@@ -264,6 +297,9 @@ ROBOTS = {
     "slow gps": (slow_gps, ("scale", "delay", "bias")),
     "ticks": (ticks, ("scale", "delay", "bias")),
     "holonomic": (holonomic, ("scale", "delay", "bias")),
+    "gyro": (gyro, ("gyro bias",)),
+    "gyro learned": (gyro_learned, ("gyro bias",)),
+    "floor": (floor, ("scale", "delay", "bias")),
     "drone": (drone, ("scale", "delay", "bias", "truth late")),
 }
 
