@@ -63,6 +63,10 @@ ct_status ct__correct_sensor(ct__exam *e, const ct__sensor *s, const ct__fault *
         CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_DELAY, 1, &f->delay, delay, err));
     if (ct__uses(s, CT__FAULT_DRIFT))
         CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_DRIFT, 1, &f->drift, drift, err));
+    if (ct__uses(s, CT__FAULT_WHEEL)) {
+        const double wheels[2] = {1 / f->wheel[0], 1 / f->wheel[1]}, error = ct__error_of(s, CT__FAULT_WHEEL);
+        CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_WHEELS, 2, wheels, error, err));
+    }
     CT_TRY(correct_rows(e, s, f, recording, err));
     return ct__uses(s, CT__FAULT_MOUNT) ? correct_mount(e, s, f, recording, err) : CT_OK;
 }
@@ -200,12 +204,19 @@ static int32_t find_correction(const ct_diagnosis *d, const ct_recipe *recipe, c
     return -1;
 }
 
+static int is_of_wheel(const ct_finding *f)
+{
+    const char *row = f->subjects ? strchr(f->subject[0].name, '.') : NULL;
+    return f->code == CT_FINDING_SENSOR_SCALE && row && (!strcmp(row, ".left") || !strcmp(row, ".right"));
+}
+
 void ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe)
 {
     for (int32_t i = 0; i < d->findings.count; i++) {
         const ct_finding *f = &d->findings.item[i];
         const int         units = f->code == CT_FINDING_SENSOR_UNITS; /* a scale; or degrees, where poses are read */
         const int32_t     degrees = units ? find_correction(d, recipe, f, CT_CORRECT_DEGREES) : -1;
-        d->correction_of[i] = degrees >= 0 ? degrees : find_correction(d, recipe, f, kind_of(f->code));
+        const int         kind = is_of_wheel(f) ? (int)CT_CORRECT_WHEELS : kind_of(f->code);
+        d->correction_of[i] = degrees >= 0 ? degrees : find_correction(d, recipe, f, kind);
     }
 }

@@ -49,6 +49,19 @@ static void read_recipe(const ct_recipe *recipe, ct__sensor *s)
     }
 }
 
+/* Two wheels that give ahead and turn have a factor each. */
+void ct__find_wheels(const ct__exam *e, ct__sensor *s)
+{
+    const ct_recipe *recipe = e->options.recipe;
+    char             name[64];
+    if (!recipe || !s->odometry || !ct__recipe_sensor_of(recipe, s->name, name)) return;
+    for (int32_t i = 0; i < recipe->sensors; i++) {
+        const ct__recipe_sensor *from = &recipe->sensor[i];
+        const int plain = from->axes == CT__AXES_BODY && !from->mount.count && from->turn < 0;
+        if (!strcmp(from->name, name) && plain && from->role[CT__ROLE_WHEELS].count) s->track = from->track_m;
+    }
+}
+
 /* Squares over the samples. */
 typedef struct {
     double sum[CT_ROWS_MAX], square[CT_ROWS_MAX], largest[CT_ROWS_MAX]; /* of measured values                  */

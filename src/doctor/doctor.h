@@ -83,6 +83,7 @@ typedef struct {
 typedef struct {
     double  delay, drift;
     double  scale[CT_ROWS_MAX], bias[CT_ROWS_MAX];
+    double  wheel[2]; /* left, right: factors of the ways that they measure */
     double  mount[CT_DIM_MAX];
     double  frame[CT_SIZE_MAX]; /* an element of the kind of the poses */
     int     axis[CT_ROWS_MAX];  /* row i of the measured value is axis |axis[i]| - 1, with its sign */
@@ -94,6 +95,7 @@ typedef enum {
     CT__FAULT_DRIFT,
     CT__FAULT_BIAS,
     CT__FAULT_SCALE,
+    CT__FAULT_WHEEL,
     CT__FAULT_MOUNT,
     CT__FAULT_FRAME
 } ct__fault_kind;
@@ -102,7 +104,7 @@ typedef enum {
 
 typedef struct {
     ct__fault_kind kind;
-    int            row; /* or coordinate */
+    int            row; /* or coordinate, or wheel */
 } ct__param;
 
 #define CT__MODELS_MAX 16 /* regimes of one sensor */
@@ -121,6 +123,7 @@ typedef struct {
     int                  frozen;   /* its noise is given: it is not tested                       */
     int                  timed;    /* every sequence of a sample is                              */
     ct_kind              mount, pose;
+    double               track;    /* m between the wheels of which it is the odometry; 0: of none    */
     double               centre[3];
     int32_t              model[CT__MODELS_MAX], models;
     ct__sample          *sample;
@@ -326,6 +329,8 @@ ct_status ct__scan_delay(const ct__exam *e, const ct__sensor *s, double *delay, 
 
 void      ct__find_centre(const ct__exam *e, ct__sensor *s);
 void      ct__describe(const ct__exam *e, ct__sensor *s);
+/* describe.c: the track of wheels, by the recipe. */
+void      ct__find_wheels(const ct__exam *e, ct__sensor *s);
 /* describe.c: the sensor has a row of turns that it does not measure. */
 int       ct__turns_unseen(const ct__sensor *s);
 ct_status ct__report_held(ct__exam *e, const ct__sensor *s, ct_err *err);
@@ -390,6 +395,7 @@ ct_status ct__find_common_delay(ct__exam *e, ct_err *err);
 void      ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe); /* recipe may be NULL */
 
 /* report.c: append a finding about a sensor; row -1: all of it. The name of its subject. */
+#define CT__ROW_WHEELS CT_ROWS_MAX /* the left wheel; then the right one */
 void ct__subject_name(const ct__sensor *s, int row, char name[128]);
 ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code code, int values, const double *value,
                      ct_err *err);

@@ -275,6 +275,11 @@ static ct_status report_one(ct__table *t, const ct__fit *fit, const ct__fault *f
         row = s->param[j].row;
         value[0] = 1 + size;
         break;
+    case CT__FAULT_WHEEL:
+        code = CT_FINDING_SENSOR_SCALE;
+        row = CT__ROW_WHEELS + s->param[j].row;
+        value[0] = 1 + size;
+        break;
     case CT__FAULT_MOUNT:
     case CT__FAULT_FRAME: return CT_OK;
     }

@@ -230,7 +230,7 @@ static ct_status remember(rounds *r, const ct__exam *e, ct_err *err)
             ct__forced f = {.loops = s->loops, .param = s->param[j], .by_recording = s->fit->use[j] == 3};
             snprintf(f.name, sizeof f.name, "%s", s->name);
             const int row = f.param.kind == CT__FAULT_BIAS || f.param.kind == CT__FAULT_SCALE ? f.param.row : -1;
-            ct__subject_name(s, row, f.subject);
+            ct__subject_name(s, f.param.kind == CT__FAULT_WHEEL ? CT__ROW_WHEELS + f.param.row : row, f.subject);
             r->forced[r->forceds++] = f;
         }
         if (mine >= 0) frame = fmin(frame, mine), framed = 1;
@@ -504,7 +504,8 @@ static ct_status exclude(rounds *r, const ct_diagnosis *all, int *any, ct_err *e
         const int         keeps = remains(f) && !is_wild(f) && !is_weak(all, f, r->options.level);
         if (keeps || !f->subjects || (adds_up(f->code) != 1 && adds_up(f->code) != -1)) continue;
         for (int32_t k = 0; k < r->forceds; k++) {
-            const int scale = r->forced[k].param.kind == CT__FAULT_SCALE;
+            const ct__fault_kind kind = r->forced[k].param.kind;
+            const int            scale = kind == CT__FAULT_SCALE || kind == CT__FAULT_WHEEL;
             if (strcmp(r->forced[k].subject, f->subject[0].name) || scale != (adds_up(f->code) < 0)) continue;
             CT_TRY(ct__grow(&r->excluded, &r->excluded_capacity, (int64_t)r->excludeds + 1, sizeof *r->excluded,
                             "faults", err));

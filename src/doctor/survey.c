@@ -272,6 +272,8 @@ static ct_status find_sensors(ct__exam *e, ct_err *err)
         qsort(s->sample, (size_t)s->samples, sizeof *s->sample, compare_samples);
         thin(s, e->options.brief ? MOST_BRIEF : MOST);
         choose_params(s);
+        ct__find_wheels(e, s);
+        for (int w = 0; s->track > 0 && w < 2; w++) add_param(s, CT__FAULT_WHEEL, w);
         ct__fault_none(s, &s->fault);
         CT_TRY(ct__mark_rest(e, s, err));
     }
