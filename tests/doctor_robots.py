@@ -17,6 +17,7 @@ FAULTS = {
     "delay": ("sensor_delay", "odom", "size", .1, 0.),
     "bias": ("rate_bias", "odom.yaw", "size", .01, 0.),
     "gyro bias": ("sensor_bias", "gyro.omega", "size", .01, 0.),
+    "wheel": ("sensor_scale", "odom.left", "size", 1.04, 1.),
     "sign": ("sensor_axes", "odom.yaw", "first", -1., 0.),
     "truth noise": ("truth_noise", "odom", "position", .015, 0.),
     "truth late": ("sensor_delay", "truth", "size", -.7, 0.),
@@ -180,6 +181,24 @@ def ticks(draw, fault):
     return files
 
 
+def wheels(draw, fault):
+    """Ways of two wheels, in m, with slip that grows with the way."""
+    files, track = {}, .4
+    for run in range(RUNS):
+        path, rates = drive(draw, 1., .3)
+        ways, rows = [0., 0.], []
+        for k, (v, w) in enumerate(rates):
+            if k % 4 == 0:
+                rows.append([k * H, ways[0] * (1.04 if fault == "wheel" else 1.), ways[1]])
+            for i, side in enumerate((-track / 2, track / 2)):
+                ways[i] += H * (v + side * w) + draw.gauss(0, .0005)
+        files["odom-%d.csv" % run] = (["t", "left", "right"], rows)
+        files["gps-%d.csv" % run] = (["t", "x", "y"], fixes(draw, path, .5, .3))
+        files["truth-%d.csv" % run] = (["t", "x", "y", "yaw"], truth(draw, path, .05))
+    files["recipe.yaml"] = RECIPE % (.5, "wheels: [left, right], track: %g" % track, ", yaw: yaw")
+    return files
+
+
 def holonomic(draw, fault):
     """Wheels that go sideways; a turn rate that is poor for the speed."""
     files = {}
@@ -296,6 +315,7 @@ ROBOTS = {
     "noisy truth": (noisy_truth, ("scale", "delay", "bias")),
     "slow gps": (slow_gps, ("scale", "delay", "bias")),
     "ticks": (ticks, ("scale", "delay", "bias")),
+    "wheels": (wheels, ("wheel",)),
     "holonomic": (holonomic, ("scale", "delay", "bias")),
     "gyro": (gyro, ("gyro bias",)),
     "gyro learned": (gyro_learned, ("gyro bias",)),
