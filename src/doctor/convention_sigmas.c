@@ -3,8 +3,9 @@
  *     gain = sum over sensors of N sum_i log(sigma_i before / sigma_i after)
  *
  * with robust sigmas. An alternative must gain FIRM nats, STRONG nats a sample of one sensor, and make no other sensor
- * worse. Where angles of a sensor and those of the truth are both read in another unit, sigmas of its angles stay in the
- * unit that was measured: otherwise smaller angles would fit better by being smaller. Constant errors of absolute values are left out: they are faults of frames. */
+ * worse. Where angles of a sensor and those of the truth are both read in another unit, sigmas of its angles stay in
+ * the unit that was measured: otherwise smaller angles would fit better by being smaller. Constant errors of absolute
+ * values are left out: they are faults of frames. */
 #include "doctor/conventions.h"
 
 #include <math.h>

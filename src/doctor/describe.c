@@ -98,8 +98,8 @@ static void find_held(const ct__exam *e, const moments *m, ct__sensor *s)
     }
 }
 
-/* Where a row of lengths is not seen, residuals of the others have its motion, turned by what the sensor measures: those
- * that are always 0 say nothing but that. */
+/* Where a row of lengths is not seen, residuals of the others have its motion, turned by what the sensor measures:
+ * those that are always 0 say nothing but that. */
 static void drop_beside(ct__sensor *s)
 {
     int unseen = 0;

@@ -48,8 +48,8 @@ static int differ(int32_t count, const double *sorted, double *error)
     return spread > SPREAD * ct__median(count, error);
 }
 
-/* edge[0 .. n - 1] <- upper ends of all groups but the last; returns n. The first `rest` activities are those of errors,
- * as of a robot that waits: one group, if there are enough, so that it is not divided by its errors. */
+/* edge[0 .. n - 1] <- upper ends of all groups but the last; returns n. The first `rest` activities are those of
+ * errors, as of a robot that waits: one group, if there are enough, so that it is not divided by its errors. */
 static int find_edges(int most, int32_t count, int32_t rest, const double *sorted, double *edge)
 {
     int n = 0;

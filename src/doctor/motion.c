@@ -1,9 +1,9 @@
 /* motion.c: steps of odometry at which the body rests.
  *
- * A robot that waits measures noise about 0 there, whatever its units, axes and conventions are. Where it waits for half
- * of the time, robust sigmas are those of the noise at rest, and tell nothing about them: such steps are left out of
- * comparisons. A step is at rest if the true motion, with lengths and angles as one number, is less than REST of what
- * nine tenths of the steps are below. Rest is rest under any reading of the truth. */
+ * A robot that waits measures noise about 0 there, whatever its units, axes and conventions are. Where it waits for
+ * half of the time, robust sigmas are those of the noise at rest, and tell nothing about them: such steps are left out
+ * of comparisons. A step is at rest if the true motion, with lengths and angles as one number, is less than REST of
+ * what nine tenths of the steps are below. Rest is rest under any reading of the truth. */
 #include "doctor/doctor.h"
 
 #include <math.h>

@@ -14,7 +14,8 @@
  *
  * A fault that recordings have in common may differ between them: by chi-square of their standard errors, and with an
  * ICC of ALIKE. Where datasets are imported again, that is asked when the fault that they have in common is corrected:
- * derivatives of a long delay differ between recordings that move in other ways. One that is none in the mean is believed if F passes the level, about 0, and ICC is ALONE. */
+ * derivatives of a long delay differ between recordings that move in other ways. One that is none in the mean is
+ * believed if F passes the level, about 0, and ICC is ALONE. */
 #include "doctor/fault_table.h"
 
 #include <math.h>
