@@ -72,7 +72,6 @@ static void add_sizes(ct_finding *to, const ct_finding *from)
     for (int i = 0; i < n; i++) to->value[i] += from->value[i];
     if (n < 0) to->value[0] *= from->value[0];
     const int error = n == 3 ? 3 : n == 4 ? 4 : 1, by_recording = error == 1 && isfinite(to->value[3]);
-    if (error == 1 && !by_recording) to->value[3] = from->value[3];
     /* Of recordings that differ the error is what they scatter by. After their own corrections they do not. */
     to->value[error] = by_recording ? fmax(to->value[error], from->value[error]) : from->value[error];
     if (n == 4) to->value[5] = from->value[5];
@@ -202,7 +201,6 @@ static int is_forced(rounds *r, const ct__sensor *s, int j)
 {
     for (int32_t i = 0; i < r->forceds; i++) {
         if (!ct__forces(&r->forced[i], s, j)) continue;
-        if (s->fit->use[j] == 3 && !r->forced[i].by_recording) r->moved = INFINITY; /* there are new corrections */
         r->forced[i].by_recording |= s->fit->use[j] == 3;
         return 1;
     }

@@ -13,9 +13,7 @@
  * fewer, beside a dozen parameters, is far too small now and then, and such a part would outweigh the others.
  *
  * A fault that recordings have in common may differ between them: by chi-square of their standard errors, and with an
- * ICC of ALIKE. Where datasets are imported again, that is asked when the fault that they have in common is corrected:
- * derivatives of a long delay differ between recordings that move in other ways. One that is none in the mean is
- * believed if F passes the level, about 0, and ICC is ALONE. */
+ * ICC of ALIKE. One that is none in the mean is believed if F passes the level, about 0, and ICC is ALONE. */
 #include "doctor/fault_table.h"
 
 #include <math.h>
@@ -205,13 +203,11 @@ ct_status ct__split_recordings(ct__table *t, ct__fit *fit, const ct__fault *f, c
 {
     variance a[CT__PARAMS_MAX];
     int apart[CT__PARAMS_MAX] = {0}, any = 0, differ = 0;
-    const int once = !t->e->options.recipe || t->e->options.brief;
     if (t->e->recordings < 2) return CT_OK;
     CT_TRY(fit_recordings(t, fit, f, b, err));
     for (int j = 0; b->recordings > 1 && j < t->s->params; j++) {
         if (!fit->use[j]) continue;
-        apart[j] = compare_recordings(t, fit, b, j) && (once || fit->use[j] != 1);
-        any |= apart[j];
+        any |= apart[j] = compare_recordings(t, fit, b, j);
         differ |= fit->use[j] == 3;
     }
     if (any && !differ) CT_TRY(analyse(t, 0, fit, f, a, err));
