@@ -16,7 +16,11 @@ FAULTS = {
     "scale": ("sensor_scale", "odom.x", "size", 1.05, 1.),
     "delay": ("sensor_delay", "odom", "size", .1, 0.),
     "bias": ("rate_bias", "odom.yaw", "size", .01, 0.),
+    "gyro bias": ("sensor_bias", "gyro.omega", "size", .01, 0.),
+    "wheel": ("sensor_scale", "odom.left", "size", 1.04, 1.),
+    "sign": ("sensor_axes", "odom.yaw", "first", -1., 0.),
     "truth noise": ("truth_noise", "odom", "position", .015, 0.),
+    "truth late": ("sensor_delay", "truth", "size", -.7, 0.),
     "frame": ("sensor_in_other_frame", "gps", "x", -30., 0.),
 }
 
@@ -68,6 +72,8 @@ def spoil(row, fault):
         row[0] -= .1
     elif fault == "bias":
         row[-1] += .01
+    elif fault == "sign":
+        row[-1] *= -1
     return row
 
 
@@ -78,11 +84,14 @@ def fixes(draw, path, period, sigma, first=.25):
     return rows
 
 
-def truth(draw, path, period, sigma=0., digits=5):
+LATE = .7  # s, by which stamps of the truth are late
+
+
+def truth(draw, path, period, sigma=0., digits=5, late=0.):
     """Rows t, x, y, yaw. Yaw is unwrapped in the path."""
     rows = []
     for t, x, y, yaw in path[::round(period / H)]:
-        rows.append([t, round(x + draw.gauss(0, sigma), digits), round(y + draw.gauss(0, sigma), digits),
+        rows.append([t + late, round(x + draw.gauss(0, sigma), digits), round(y + draw.gauss(0, sigma), digits),
                      round(math.remainder(yaw, 2 * math.pi), 6)])
     return rows
 
@@ -100,16 +109,17 @@ split: {test: ["3"]}
 
 
 def planar(draw, fault, speed=1., turn=.3, odometry=.05, noise=(.05, .03), gps=(.5, .3), reference=.05, every=.5,
-           yaw=True, sigma=0., declared=True, rest=False):
+           yaw=True, sigma=0., declared=True, rest=False, silent=True):
     files = {}
     for run in range(RUNS):
         path, rates = drive(draw, speed, turn, rest)
-        files["odom-%d.csv" % run] = (["t", "v", "omega"], velocities(draw, rates, odometry, noise, fault, rest))
+        files["odom-%d.csv" % run] = (["t", "v", "omega"], velocities(draw, rates, odometry, noise, fault, rest and silent))
         places = fixes(draw, path, *gps)
         if fault == "frame":
             places = [[t, x + 30., y] for t, x, y in places]
         files["gps-%d.csv" % run] = (["t", "x", "y"], places)
-        files["truth-%d.csv" % run] = (["t", "x", "y", "yaw"], truth(draw, path, reference, sigma))
+        files["truth-%d.csv" % run] = (["t", "x", "y", "yaw"], truth(draw, path, reference, sigma,
+                                                                           late=LATE if fault == "truth late" else 0.))
     tail = (", yaw: yaw" if yaw else "") + (", sigma: [%g, 0.001]" % sigma if sigma and declared else "")
     files["recipe.yaml"] = RECIPE % (every, "velocity: [v, 0, omega]", tail)
     return files
@@ -127,6 +137,11 @@ def car(draw, fault):
 def resting(draw, fault):
     """Stands still half of the time; wheels then give exactly 0."""
     return planar(draw, fault, rest=True)
+
+
+def traffic(draw, fault):
+    """A car that waits half of the time, with noise as large as in motion."""
+    return planar(draw, fault, speed=10., turn=.15, odometry=.02, noise=(.2, .01), gps=(1., 1.5), rest=True, silent=False)
 
 
 def positions_alone(draw, fault):
@@ -166,6 +181,24 @@ def ticks(draw, fault):
     return files
 
 
+def wheels(draw, fault):
+    """Ways of two wheels, in m, with slip that grows with the way."""
+    files, track = {}, .4
+    for run in range(RUNS):
+        path, rates = drive(draw, 1., .3)
+        ways, rows = [0., 0.], []
+        for k, (v, w) in enumerate(rates):
+            if k % 4 == 0:
+                rows.append([k * H, ways[0] * (1.04 if fault == "wheel" else 1.), ways[1]])
+            for i, side in enumerate((-track / 2, track / 2)):
+                ways[i] += H * (v + side * w) + draw.gauss(0, .0005)
+        files["odom-%d.csv" % run] = (["t", "left", "right"], rows)
+        files["gps-%d.csv" % run] = (["t", "x", "y"], fixes(draw, path, .5, .3))
+        files["truth-%d.csv" % run] = (["t", "x", "y", "yaw"], truth(draw, path, .05))
+    files["recipe.yaml"] = RECIPE % (.5, "wheels: [left, right], track: %g" % track, ", yaw: yaw")
+    return files
+
+
 def holonomic(draw, fault):
     """Wheels that go sideways; a turn rate that is poor for the speed."""
     files = {}
@@ -191,7 +224,39 @@ def holonomic(draw, fault):
     return files
 
 
+def gyro(draw, fault, given=", noise: {sigma: [100, 100, 0.01], learn: false}"):
+    """Wheels, and a gyro whose sigma is given: no statement about its bias."""
+    files = planar(draw, None)
+    for run in range(RUNS):
+        yaw, rows = [row[3] for row in files["truth-%d.csv" % run][1]], []
+        for k, (a, b) in enumerate(zip(yaw, yaw[1:])):  # the mean over the 0.05 s of a record
+            rate = math.remainder(b - a, 2 * math.pi) / .05 + draw.gauss(0, .004)
+            rows.append([k * .05, rate + (.01 if fault == "gyro bias" else 0.)])
+        files["gyro-%d.csv" % run] = (["t", "rate"], rows)
+    files["recipe.yaml"] = (files["recipe.yaml"]
+                            .replace("sources: {", 'sources: {rates: "gyro-{run}.csv", ')
+                            .replace("  gps: {", "  gyro: {type: velocity, source: rates, velocity: [0, 0, rate]%s}\n"
+                                                 "  gps: {" % given))
+    return files
+
+
+def gyro_learned(draw, fault):
+    return gyro(draw, fault, "")
+
+
 # ---- in space ----
+
+def floor(draw, fault):
+    """Wheels on a floor, with states in space: nothing tilts or rises."""
+    files = planar(draw, fault)
+    for run in range(RUNS):
+        name = "gps-%d.csv" % run
+        files[name] = (["t", "x", "y", "z"], [row + [draw.gauss(0, .3)] for row in files[name][1]])
+    files["recipe.yaml"] = (RECIPE.replace("SE2", "SE3").replace("positions, position: [x, y]", "positions, position: [x, y, z]")
+                            .replace("reference, position: [x, y]", "reference, position: [x, y, 0]")
+                            % (.5, "velocity: [v, 0, 0], angular_velocity: [0, 0, omega]", ", rotation_vector: [0, 0, yaw]"))
+    return files
+
 
 def turned(q, w):
     """Quaternion x, y, z, w times that of the rotation vector w."""
@@ -232,7 +297,8 @@ def drone(draw, fault):
         files["odom-%d.csv" % run] = (["t", "vx", "vy", "vz", "wx", "wy", "wz"], rows)
         files["gps-%d.csv" % run] = (["t", "x", "y", "z"], [[r[0]] + [a + draw.gauss(0, .2) for a in r[1:4]]
                                                          for r in path[10::20]])
-        files["truth-%d.csv" % run] = (["t", "x", "y", "z", "qx", "qy", "qz", "qw"], [list(r) for r in path[::5]])
+        files["truth-%d.csv" % run] = (["t", "x", "y", "z", "qx", "qy", "qz", "qw"], [
+            [r[0] + (LATE if fault == "truth late" else 0.), *r[1:]] for r in path[::5]])
     files["recipe.yaml"] = (RECIPE.replace("SE2", "SE3").replace("[x, y]", "[x, y, z]")
                             % (.2, "velocity: [vx, vy, vz], angular_velocity: [wx, wy, wz]",
                                ", quaternion: [qx, qy, qz, qw]"))
@@ -241,15 +307,20 @@ def drone(draw, fault):
 
 # name: (robot, faults that its recordings can show)
 ROBOTS = {
-    "differential": (differential, ("scale", "delay", "bias", "truth noise")),
-    "car": (car, ("scale", "delay", "bias")),
+    "differential": (differential, ("scale", "delay", "bias", "truth noise", "truth late")),
+    "car": (car, ("scale", "delay", "bias", "truth late")),
     "resting": (resting, ("scale", "delay", "bias")),
+    "traffic": (traffic, ("scale", "delay", "bias", "sign")),
     "positions alone": (positions_alone, ("scale", "delay", "frame")),  # headings are an estimate: no turn rates
     "noisy truth": (noisy_truth, ("scale", "delay", "bias")),
     "slow gps": (slow_gps, ("scale", "delay", "bias")),
     "ticks": (ticks, ("scale", "delay", "bias")),
+    "wheels": (wheels, ("wheel",)),
     "holonomic": (holonomic, ("scale", "delay", "bias")),
-    "drone": (drone, ("scale", "delay", "bias")),
+    "gyro": (gyro, ("gyro bias",)),
+    "gyro learned": (gyro_learned, ("gyro bias",)),
+    "floor": (floor, ("scale", "delay", "bias")),
+    "drone": (drone, ("scale", "delay", "bias", "truth late")),
 }
 
 

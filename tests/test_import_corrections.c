@@ -357,6 +357,7 @@ static void test_a_convention_of_what_a_sensor_has_not_is_refused(void)
     ct_err err;
 #define ODOM "  odom: {type: odometry, source: odometry, velocity: [vx, vy, wz]}\n"
     REFUSED(ODOM, "{sensor: odom, compass: true}\n", "r.yaml:12: corrections[1].compass: odom measures no heading");
+    REFUSED(ODOM, "{sensor: odom, wheels: [1, 0.96]}\n", "r.yaml:12: corrections[1].wheels: odom has no wheels");
     REFUSED(ODOM, "{sensor: odom, inverse: true}\n", "r.yaml:12: corrections[1].inverse: odom has no poses");
     REFUSED(ODOM, "{sensor: truth, inverse: true}\n", "r.yaml:12: corrections[1].inverse: truth has no poses");
     REFUSED(ODOM, "{sensor: truth, degrees: true}\n", "r.yaml:12: corrections[1].degrees: truth has no angles");

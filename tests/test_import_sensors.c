@@ -213,11 +213,12 @@ static void test_a_tolerance_leaves_out_what_is_farther(void)
 }
 
 /* Counters of two wheels, 0.4 m apart, in counts of 2 mm; a body without sideways motion. Counters begin again after
- * 4 m. */
+ * 4 m. The left one counts 1.25 times its way, which is corrected. */
 static void test_counts_of_wheels_are_odometry(void)
 {
     const ct_se3 mount = ct_se3_make((const double[]){-0.1, 0.05, 0}, ct_so3_exp((const double[]){0, 0, 0.2}));
-    for (int wrapped = 0; wrapped < 2; wrapped++) {
+    for (int which = 0; which < 3; which++) {
+        const int wrapped = which == 1, long_way = which == 2;
         world  w = world_make(CT_SE2, START);
         double left = 3.9, right = 0.1; /* so far */
         double Ad[36], pose[6];
@@ -228,7 +229,8 @@ static void test_counts_of_wheels_are_odometry(void)
         FILE *file = table_open("odometry.csv", "t,left,right");
         for (int i = 0; i <= WORLD_STEPS; i++) {
             fprintf(file, "%lld,%.17g,%.17g\n", (long long)(w.start + i * WORLD_STEP_NS),
-                    500 * (wrapped ? fmod(left + 80, 4) : left), 500 * (wrapped ? fmod(right + 80, 4) : right));
+                    500 * (wrapped ? fmod(left + 80, 4) : long_way ? 1.25 * left : left),
+                    500 * (wrapped ? fmod(right + 80, 4) : right));
             if (i == WORLD_STEPS) break;
             const double ahead = 0.6 * cos(0.04 * i), turn = 0.5 * sin(0.07 * i), axle[6] = {0, 0, turn, ahead, 0, 0};
             left += 0.05 * (ahead - 0.2 * turn), right += 0.05 * (ahead + 0.2 * turn);
@@ -244,11 +246,12 @@ static void test_counts_of_wheels_are_odometry(void)
         snprintf(text, sizeof text,
                  "%sstates: {type: SE2, every: 0.3}\ntruth: {source: mocap, position: [x, y], yaw: yaw}\nsensors:\n"
                  "  odom: {type: odometry, source: odometry, wheels: [left * 0.002, right * 2 in mm], track: 0.4%s, "
-                 "mount: %s}\n",
-                 HEAD, wrapped ? ", wrap: 4" : "", mount_text(CT_SE2, mount, 0));
+                 "mount: %s}\n%s",
+                 HEAD, wrapped ? ", wrap: 4" : "", mount_text(CT_SE2, mount, 0),
+                 long_way ? "corrections: [{sensor: odom, wheels: [0.8, 1]}]\n" : "");
         MUST_IMPORT(d, text, NULL);
         const double worst = worst_residual(d, d->train[0], "odom", &n);
-        if (!(worst < TOL) || n != 33) CT_TEST_SAY("wrapped %d: %g, %d factors\n", wrapped, worst, n);
+        if (!(worst < TOL) || n != 33) CT_TEST_SAY("wheels %d: %g, %d factors\n", which, worst, n);
         ct_dataset_free(d);
     }
 }

@@ -93,8 +93,9 @@ static void test_corrections_are_read_as_values(void)
     const ct_correction *c = ct_recipe_correction(p, 0);
     CHECK(c->kind == CT_CORRECT_DELAY && c->count == 1 && c->value[0] == 0.175 && !strcmp(c->sensor, "odom"));
     CHECK(!strcmp(c->recording, "run1"));
-    CHECK(p->corrections == CT_CORRECTION_COUNT && !ct_recipe_correction(p, CT_CORRECTION_COUNT));
-    for (int kind = 0; kind < CT_CORRECTION_COUNT; kind++) CHECK(correction_of(p, kind) != NULL);
+    CHECK(p->corrections == CT_CORRECTION_COUNT - 1 && !ct_recipe_correction(p, CT_CORRECTION_COUNT - 1));
+    for (int kind = 0; kind < CT_CORRECTION_COUNT; kind++) /* there are no wheels */
+        CHECK((correction_of(p, kind) != NULL) == (kind != CT_CORRECT_WHEELS));
     CHECK(correction_of(p, CT_CORRECT_AXES)->value[1] == -1 && correction_of(p, CT_CORRECT_SCALE)->count == 3);
     CHECK(correction_of(p, CT_CORRECT_QUATERNION)->value[0] == 1);
     CHECK(correction_of(p, CT_CORRECT_KERNEL)->value[0] == CT_ROBUST_CAUCHY);

@@ -128,13 +128,14 @@ static void test_json_stays_json(void)
 /* Odometry that may have any correction. */
 static const char POSES[] = "format: covtune-recipe\nversion: 1\nsources: {odo: odo.csv}\n"
                             "states: {type: SE2, every: 1}\n"
-                            "sensors: {odom: {type: odometry, source: odo, position: [x, y], yaw: yaw}}\n"
+                            "sensors: {odom: {type: odometry, source: odo, position: [x, y], yaw: yaw},\n"
+                            "  axle: {type: odometry, source: odo, wheels: [l, r], track: 1}}\n"
                             "truth: {source: odo, position: [x, y], yaw: yaw}\n";
 
 /* Every kind, with random numbers, through the text and back to the bit. */
 static void test_any_corrections_are_read_back_to_the_bit(void)
 {
-    static const int COUNT[CT_CORRECTION_COUNT] = {1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 2, 1, 1, 2};
+    static const int COUNT[CT_CORRECTION_COUNT] = {1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 2};
     ct_rng rng = ct_rng_seed(5);
     for (int trial = 0; trial < 200; trial++) {
         ct_correction c[4];
@@ -148,6 +149,10 @@ static void test_any_corrections_are_read_back_to_the_bit(void)
             if (c[i].kind == CT_CORRECT_AXES) memcpy(c[i].value, (double[]){-2, 1, 3}, 3 * sizeof(double));
             if (COUNT[c[i].kind] == 1 && c[i].kind > CT_CORRECT_DRIFT) c[i].value[0] = trial % 2;
             if (c[i].kind == CT_CORRECT_LASTING) c[i].value[0] = 12.5;
+            if (c[i].kind == CT_CORRECT_WHEELS) {
+                snprintf(c[i].sensor, sizeof c[i].sensor, "axle");
+                for (int v = 0; v < 2; v++) c[i].value[v] = 1 + c[i].value[v];
+            }
             if (c[i].kind == CT_CORRECT_SIGMA) { /* of the truth, in all recordings */
                 snprintf(c[i].sensor, sizeof c[i].sensor, "truth");
                 c[i].recording[0] = 0;
@@ -185,7 +190,7 @@ static void test_corrections_that_no_recipe_can_have_are_refused(void)
     c.value[0] = INFINITY;
     CHECK_REFUSED(ct_recipe_correct(p, &c, 1, &text, &err), err, "not finite");
     c = DELAY, c.kind = (ct_correction_kind)77;
-    CHECK_REFUSED(ct_recipe_correct(p, &c, 1, &text, &err), err, "kind from 0 to 16");
+    CHECK_REFUSED(ct_recipe_correct(p, &c, 1, &text, &err), err, "kind from 0 to 17");
     c = DELAY, c.count = 8;
     CHECK_REFUSED(ct_recipe_correct(p, &c, 1, &text, &err), err, "at most 7");
     c = DELAY, memset(c.recording, 'x', sizeof c.recording);

@@ -69,6 +69,7 @@ ct_status ct_recipe_draft(const char *const path[], int32_t paths, char **text, 
     X(CT_CORRECT_COMPASS, "compass", "1: rotations have the axes of ned, positions do not: yaw = pi/2 - heading")      \
     X(CT_CORRECT_INVERSE, "inverse", "1: the inverse of the pose is given: the world in the body's frame")             \
     X(CT_CORRECT_DEGREES, "degrees", "1: angles and turn rates are in degrees")                                        \
+    X(CT_CORRECT_WHEELS, "wheels", "the ways of the left and the right wheel are multiplied by these")                 \
     X(CT_CORRECT_KERNEL, "kernel", "robust kernel: ct_robust and width")                                               \
     X(CT_CORRECT_FULL, "full", "1: learn a full covariance")                                                           \
     X(CT_CORRECT_LASTING, "lasting", "s, time constant of an error that lasts: it becomes a Gauss-Markov bias")        \

@@ -223,6 +223,8 @@ static ct_status compose_one(const ct_recipe *recipe, list old, list now, const 
     compose_rows(&a, &b);
     compose_mount(recipe, sensor, &a, &b);
     compose_frame(recipe, sensor, &a, &b);
+    for (int i = 0; a.given[CT_CORRECT_WHEELS] && b.given[CT_CORRECT_WHEELS] && i < 2; i++)
+        b.other[CT_CORRECT_WHEELS].value[i] *= a.other[CT_CORRECT_WHEELS].value[i];
     for (int k = CT_CORRECT_QUATERNION; k < CT_CORRECTION_COUNT; k++)
         if (b.given[k]) a.other[k] = b.other[k], a.given[k] = 1;
     return put_whole(out, sensor, recording, &a, &b, err);

@@ -3,7 +3,9 @@
  *     gain = sum over sensors of N sum_i log(sigma_i before / sigma_i after)
  *
  * with robust sigmas. An alternative must gain FIRM nats, STRONG nats a sample of one sensor, and make no other sensor
- * worse. Constant errors of absolute values are left out: they are faults of frames. */
+ * worse. Where angles of a sensor and those of the truth are both read in another unit, sigmas of its angles stay in
+ * the unit that was measured: otherwise smaller angles would fit better by being smaller. Constant errors of absolute
+ * values are left out: they are faults of frames. */
 #include "doctor/conventions.h"
 
 #include <math.h>
@@ -17,7 +19,6 @@
 #define SAME     0.02
 #define TURNED   0.3 /* rad: constant angles that differ                          */
 #define SMALLEST 1e-6
-#define DEGREES  57.29577951308232
 
 int ct__convention_size(int bits)
 {
@@ -46,7 +47,7 @@ static void summarise(const ct__sensor *s, int32_t n, double *r, double *w, doub
     const int absolute = s->tied && s->ops->arity == 1;
     double    left[2] = {0, 0}, all[2] = {0, 0};
     for (int i = 0; i < s->rows; i++) {
-        const int    turns = ct__row_turns(s, i) != 0;
+        const int    turns = t->turns[i] = ct__row_turns(s, i) != 0;
         const double at = absolute ? centre(turns, n, r + (int64_t)i * n, room) : 0;
         if (turns) t->offset += fabs(at);
         if (absolute) (void)centre(turns, n, w + (int64_t)i * n, room);
@@ -72,7 +73,7 @@ static ct_status measure(const ct__exam *e, const ct__sensor *s, ct__tally *t, c
         n = 0;
         for (int32_t k = 0; k < s->samples; k += every) {
             const ct__sample *q = &s->sample[k];
-            if (!ct__sample_row(e, s, q, &none, value, NULL, NULL)) continue;
+            if (q->rest || !ct__sample_row(e, s, q, &none, value, NULL, NULL)) continue;
             if (s->measured) ct__value_of(s, ct_graph_factor(e->sequence[q->sequence].seq->graph, q->factor).z, z);
             for (int i = 0; pass && i < s->rows; i++) {
                 r[(int64_t)i * length + n] = value[i];
@@ -126,6 +127,13 @@ static double gain_of(const ct__tally *a, const ct__tally *b)
     double gain = 0;
     for (int k = 0; k < a->rows; k++) gain += log(a->sigma[k] / b->sigma[k]);
     return gain;
+}
+
+void ct__tally_rescale(ct__tallies *all, const char *model, double factor)
+{
+    for (int i = 0; i < all->count; i++)
+        for (int k = 0; k < all->sensor[i].rows && !strcmp(all->sensor[i].name, model); k++)
+            if (all->sensor[i].turns[k]) all->sensor[i].sigma[k] *= factor;
 }
 
 int ct__tally_world_gains(const ct__tallies *from, const ct__tallies *to)
@@ -256,7 +264,7 @@ static ct_finding_code code_of(int bit)
 ct_status ct__report_conventions(ct__exam *out, const ct__exam *e, const char *subject, int bits, int rows,
                                  const ct__tallies *from, const ct__tallies *to, ct_err *err)
 {
-    const double unit[4] = {DEGREES, 0, DEGREES}, plane[4] = {1, 2, -3}, heading[4] = {-1, 0, 0};
+    const double unit[4] = {CT__DEGREES, 0, CT__DEGREES}, plane[4] = {1, 2, -3}, heading[4] = {-1, 0, 0};
     const int    angle = find_most(from, to, 1), length = find_most(from, to, 0);
     double       size[4] = {0};
     if (angle >= 0) size[0] = from->sensor[angle].size[1], size[1] = look_up(to, &from->sensor[angle])->size[1];

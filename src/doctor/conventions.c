@@ -90,6 +90,28 @@ static const char *model_of(const ct__recipe_sensor *sensor)
     return sensor->noise.model ? sensor->noise.model : sensor->name;
 }
 
+static target target_of(const ct_recipe *recipe, const ct__recipe_sensor *sensor)
+{
+    return (target){sensor, sensor->name, model_of(sensor), sensor_bits(recipe, sensor)};
+}
+
+/* Can its turns be in degrees? */
+static int turns(const ct__recipe_sensor *s)
+{
+    const int increment = s->role[CT__ROLE_INCREMENT].count;
+    if (s->type != CT__SENSOR_ODOMETRY) return 0;
+    return s->role[CT__ROLE_VELOCITY].count || has_angles(s->role) || increment == 3 || increment == 6;
+}
+
+/* Bits of a sensor beside those of the truth. */
+static int bits_beside(const ct_recipe *recipe, int32_t i, int bits, int with)
+{
+    const ct__recipe_sensor *sensor = &recipe->sensor[i];
+    int                      mine = with & TOGETHER ? bits & sensor_bits(recipe, sensor) : 0;
+    if ((with & TURNS) && turns(sensor)) mine |= CT__READ_DEGREES;
+    return mine;
+}
+
 /* ---- Trials ------------------------------------------------------------------------------------ */
 
 static void put(trial *t, const char *sensor, ct_correction_kind kind, int count, const double *value)
@@ -168,6 +190,18 @@ static int is_plausible(const search *s, const trial *t)
     return !(t->with & TURNS) || !ct__tally_is_gross(&t->tallies, NULL);
 }
 
+/* Sigmas of angles that shrink with those of the truth count in the unit that was measured. */
+static void keep_units(search *s)
+{
+    trial *t = &s->at;
+    for (int32_t i = 0; !t->of.model && (t->bits & CT__READ_DEGREES) && t->with && i < s->recipe->sensors; i++) {
+        const target other = target_of(s->recipe, &s->recipe->sensor[i]);
+        const double on = other_value(s->recipe, &other, CT_CORRECT_DEGREES);
+        if (bits_beside(s->recipe, i, t->bits, t->with) & CT__READ_DEGREES)
+            ct__tally_rescale(&t->tallies, other.model, on > 0 ? CT__DEGREES : 1 / CT__DEGREES);
+    }
+}
+
 /* The trial at hand, if it is better than the best of its target. One that is as good does not take the place of an
  * earlier one. */
 static ct_status measure_trial(search *s, ct_err *err)
@@ -177,6 +211,7 @@ static ct_status measure_trial(search *s, ct_err *err)
     ct_status   status = import_trial(s, &dataset, err);
     if (status == CT_OK && dataset) {
         status = ct__tally_dataset(dataset, s->options, &t->tallies, err);
+        if (status == CT_OK) keep_units(s);
         t->gain = status == CT_OK ? ct__tally_gain(&s->now, &t->tallies) : 0;
         if (!is_plausible(s, t)) t->gain = 0;
         if (ct__tally_is_better(t->gain, &t->tallies, s->mine.gain, &s->mine.tallies)) s->mine = *t;
@@ -191,28 +226,6 @@ static int rows_of(const search *s, const target *t)
 {
     if (t->sensor && t->sensor->type == CT__SENSOR_HEADING) return 1;
     return s->recipe->states.kind == CT_SE2 ? 3 : 6;
-}
-
-static target target_of(const ct_recipe *recipe, const ct__recipe_sensor *sensor)
-{
-    return (target){sensor, sensor->name, model_of(sensor), sensor_bits(recipe, sensor)};
-}
-
-/* Can its turns be in degrees? */
-static int turns(const ct__recipe_sensor *s)
-{
-    const int increment = s->role[CT__ROLE_INCREMENT].count;
-    if (s->type != CT__SENSOR_ODOMETRY) return 0;
-    return s->role[CT__ROLE_VELOCITY].count || has_angles(s->role) || increment == 3 || increment == 6;
-}
-
-/* Bits of a sensor beside those of the truth. */
-static int bits_beside(const ct_recipe *recipe, int32_t i, int bits, int with)
-{
-    const ct__recipe_sensor *sensor = &recipe->sensor[i];
-    int                      mine = with & TOGETHER ? bits & sensor_bits(recipe, sensor) : 0;
-    if ((with & TURNS) && turns(sensor)) mine |= CT__READ_DEGREES;
-    return mine;
 }
 
 static ct_status report(search *s, ct_err *err)
@@ -248,7 +261,7 @@ static ct_status take_best(search *s, ct_err *err)
     if (!dataset) return CT_OK;
     ct_dataset_free(s->own);
     s->dataset = s->own = dataset;
-    return CT_OK;
+    return ct__tally_dataset(dataset, s->options, &s->now, err); /* in the units that are now read */
 }
 
 /* ---- Search ------------------------------------------------------------------------------------ */

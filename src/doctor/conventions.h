@@ -31,6 +31,7 @@ typedef struct {
     double  sigma[CT_ROWS_MAX];
     double  size[2];  /* of lengths, of angles: sigma, m and rad                    */
     double  share[2]; /* the same over the sigma of measured values                 */
+    uint8_t turns[CT_ROWS_MAX]; /* rows of angles                                   */
     double  offset;   /* rad: the mean of absolute angles, which sigma is without   */
 } ct__tally;
 
@@ -42,6 +43,9 @@ typedef struct {
 
 ct_status ct__tally_exam(const ct__exam *e, ct__tallies *all, ct_err *err);
 ct_status ct__tally_dataset(const ct_dataset *d, const ct_doctor_options *o, ct__tallies *all, ct_err *err);
+/* Sigmas of a sensor's angles in another unit. */
+#define CT__DEGREES 57.29577951308232
+void ct__tally_rescale(ct__tallies *all, const char *model, double factor);
 /* Nats of `to` over `from`; 0: not enough, or a sensor is worse. */
 double ct__tally_gain(const ct__tallies *from, const ct__tallies *to);
 /* Is `to` better than what has gained so much? Alternatives that gain the same differ in constant angles. */

@@ -63,6 +63,10 @@ ct_status ct__correct_sensor(ct__exam *e, const ct__sensor *s, const ct__fault *
         CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_DELAY, 1, &f->delay, delay, err));
     if (ct__uses(s, CT__FAULT_DRIFT))
         CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_DRIFT, 1, &f->drift, drift, err));
+    if (ct__uses(s, CT__FAULT_WHEEL)) {
+        const double wheels[2] = {1 / f->wheel[0], 1 / f->wheel[1]}, error = ct__error_of(s, CT__FAULT_WHEEL);
+        CT_TRY(ct__report_correction(e, s, recording, CT_CORRECT_WHEELS, 2, wheels, error, err));
+    }
     CT_TRY(correct_rows(e, s, f, recording, err));
     return ct__uses(s, CT__FAULT_MOUNT) ? correct_mount(e, s, f, recording, err) : CT_OK;
 }
@@ -98,7 +102,7 @@ static int common_delay(const ct__exam *e, double *delay, double *error)
         if (!has_delay(s, &j) || s->fit->samples < CT__SAMPLES_LEAST) continue;
         if (fabs(s->fault.delay - *delay) > 4 * s->fit->error[j]) return 0;
     }
-    return fabs(*delay) > 4 * *error;
+    return e->truth_late || fabs(*delay) > 4 * *error;
 }
 
 /* The picture of the delay that shows most, apart from its finding: index -1. */
@@ -126,6 +130,7 @@ ct_status ct__find_common_delay(ct__exam *e, ct_err *err)
     double        delay, error, sigmas = 0;
     int32_t       n = 0;
     if (!common_delay(e, &delay, &error)) return CT_OK;
+    e->truth_late = 1;
     set_apart(d);
     for (int32_t i = d->findings.count - 1; i >= 0; i--) {
         if (d->findings.item[i].code != CT_FINDING_SENSOR_DELAY) continue;
@@ -139,7 +144,7 @@ ct_status ct__find_common_delay(ct__exam *e, ct_err *err)
     }
     d->corrections = n;
     delay = -delay;
-    const double value[] = {delay, error, sigmas, 0, NAN};
+    const double value[] = {delay, error, sigmas, NAN, NAN};
     CT_TRY(ct__report(e, NULL, -1, CT_FINDING_SENSOR_DELAY, 5, value, err));
     give_back(d);
     CT_TRY(ct_findings_add_subject(&d->findings, CT_SUBJECT_MODEL, -1, 0, "truth", err));
@@ -199,12 +204,19 @@ static int32_t find_correction(const ct_diagnosis *d, const ct_recipe *recipe, c
     return -1;
 }
 
+static int is_of_wheel(const ct_finding *f)
+{
+    const char *row = f->subjects ? strchr(f->subject[0].name, '.') : NULL;
+    return f->code == CT_FINDING_SENSOR_SCALE && row && (!strcmp(row, ".left") || !strcmp(row, ".right"));
+}
+
 void ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe)
 {
     for (int32_t i = 0; i < d->findings.count; i++) {
         const ct_finding *f = &d->findings.item[i];
         const int         units = f->code == CT_FINDING_SENSOR_UNITS; /* a scale; or degrees, where poses are read */
         const int32_t     degrees = units ? find_correction(d, recipe, f, CT_CORRECT_DEGREES) : -1;
-        d->correction_of[i] = degrees >= 0 ? degrees : find_correction(d, recipe, f, kind_of(f->code));
+        const int         kind = is_of_wheel(f) ? (int)CT_CORRECT_WHEELS : kind_of(f->code);
+        d->correction_of[i] = degrees >= 0 ? degrees : find_correction(d, recipe, f, kind);
     }
 }

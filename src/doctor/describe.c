@@ -10,6 +10,7 @@
 
 #define PART       0.3  /* of products of rows: what other rows make of one that is always 0 within a step */
 #define TRUE_PART  0.05 /* of the motion of all rows of its kind: a true value that is less is none        */
+#define ALONG      0.9  /* of the squared way along one row                                                */
 #define ROUNDING   1e-9 /* m, rad */
 
 /* ---- Rows that are always 0 ------------------------------------------------------------------ */
@@ -45,6 +46,19 @@ static void read_recipe(const ct_recipe *recipe, ct__sensor *s)
         }
         if (from->type == CT__SENSOR_POSITION && !strncmp(s->ops->name, "position_", 9))
             hold(&from->role[CT__ROLE_POSITION], 0, s->rows, s);
+    }
+}
+
+/* Two wheels that give ahead and turn have a factor each. */
+void ct__find_wheels(const ct__exam *e, ct__sensor *s)
+{
+    const ct_recipe *recipe = e->options.recipe;
+    char             name[64];
+    if (!recipe || !s->odometry || !ct__recipe_sensor_of(recipe, s->name, name)) return;
+    for (int32_t i = 0; i < recipe->sensors; i++) {
+        const ct__recipe_sensor *from = &recipe->sensor[i];
+        const int plain = from->axes == CT__AXES_BODY && !from->mount.count && from->turn < 0;
+        if (!strcmp(from->name, name) && plain && from->role[CT__ROLE_WHEELS].count) s->track = from->track_m;
     }
 }
 
@@ -84,6 +98,16 @@ static void find_held(const ct__exam *e, const moments *m, ct__sensor *s)
     }
 }
 
+/* Where a row of lengths is not seen, residuals of the others have its motion, turned by what the sensor measures:
+ * those that are always 0 say nothing but that. */
+static void drop_beside(ct__sensor *s)
+{
+    int unseen = 0;
+    for (int i = 0; i < s->rows; i++) unseen |= s->absent[i] && !ct__row_turns(s, i);
+    for (int i = 0; unseen && !s->tied && i < s->rows; i++)
+        if (s->held[i] && !ct__row_turns(s, i)) s->absent[i] = 1;
+}
+
 int ct__turns_unseen(const ct__sensor *s)
 {
     for (int i = 0; i < s->rows; i++)
@@ -113,6 +137,22 @@ static int has_place(const ct__exam *e, const ct__sample *q)
     return 1;
 }
 
+/* Where the truth has positions alone, headings are an estimate, which follows the odometry. Turns then seem right, and
+ * a delay of theirs shows as sideways motion. What is left is the length of the way, if that is along one row. */
+static void find_blind(const moments *m, ct__sensor *s)
+{
+    double all = 0;
+    int    along = -1;
+    if (!s->odometry || !s->estimated || !s->placed) return;
+    for (int i = 0; i < s->rows; i++) {
+        if (ct__row_turns(s, i)) continue;
+        all += m->square[i];
+        if (along < 0 || m->square[i] > m->square[along]) along = i;
+    }
+    if (along < 0 || m->square[along] < ALONG * all) return;
+    for (int i = 0; i < s->rows; i++) s->blind[i] = i != along;
+}
+
 /* Rows of the measured value that do not vary, and whether residuals are at the estimate. */
 void ct__describe(const ct__exam *e, ct__sensor *s)
 {
@@ -134,8 +174,10 @@ void ct__describe(const ct__exam *e, ct__sensor *s)
         s->still[i] = s->measured && sqrt(fmax(0, m.square[i] / n - mean * mean)) < STILL * sigma;
     }
     find_held(e, &m, s);
+    drop_beside(s);
     s->estimated = 2 * estimated > s->samples;
     s->placed = 2 * placed > s->samples;
+    find_blind(&m, s);
 }
 
 /* Frames turn about the middle of the poses: about a far origin, turns and shifts would be one. */

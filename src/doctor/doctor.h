@@ -7,10 +7,12 @@
  *   rows.c        residual of a sample under faults, and its derivatives by them
  *   regress.c     robust regression with standard errors for dependent errors
  *   instruments.c odometry whose noise is not in what it measures
+ *   motion.c      steps at which a body rests
  *   describe.c    what a sensor varies in, rows that it does not measure
  *   repeated.c    measurements that repeat
  *   groups.c      samples with one sigma
  *   faults.c      which faults of a sensor the data show, and their size
+ *   delays.c      delays that are longer than a step
  *   large.c       units and axes
  *   conventions.h conventions of poses and headings: order, axes, inverse, degrees
  *   noise_rows.c  rows and frame in which noise is tested
@@ -72,6 +74,7 @@ typedef struct {
     int32_t model;     /* index among the sensor's models */
     int32_t target;    /* samples of equal number are of one target */
     int     estimated; /* 1: the truth does not determine its residual */
+    int     rest;      /* 1: a step of odometry at which the body rests: motion.c */
     double  t;
 } ct__sample;
 
@@ -80,6 +83,7 @@ typedef struct {
 typedef struct {
     double  delay, drift;
     double  scale[CT_ROWS_MAX], bias[CT_ROWS_MAX];
+    double  wheel[2]; /* left, right: factors of the ways that they measure */
     double  mount[CT_DIM_MAX];
     double  frame[CT_SIZE_MAX]; /* an element of the kind of the poses */
     int     axis[CT_ROWS_MAX];  /* row i of the measured value is axis |axis[i]| - 1, with its sign */
@@ -91,6 +95,7 @@ typedef enum {
     CT__FAULT_DRIFT,
     CT__FAULT_BIAS,
     CT__FAULT_SCALE,
+    CT__FAULT_WHEEL,
     CT__FAULT_MOUNT,
     CT__FAULT_FRAME
 } ct__fault_kind;
@@ -99,7 +104,7 @@ typedef enum {
 
 typedef struct {
     ct__fault_kind kind;
-    int            row; /* or coordinate */
+    int            row; /* or coordinate, or wheel */
 } ct__param;
 
 #define CT__MODELS_MAX 16 /* regimes of one sensor */
@@ -115,8 +120,10 @@ typedef struct {
     int                  tied;     /* 1: to the world                                            */
     int                  measured; /* leading fields of z that are measured                      */
     int                  offset;   /* place of the mount in z; -1: there is none                 */
+    int                  frozen;   /* its noise is given: it is not tested                       */
     int                  timed;    /* every sequence of a sample is                              */
     ct_kind              mount, pose;
+    double               track;    /* m between the wheels of which it is the odometry; 0: of none    */
     double               centre[3];
     int32_t              model[CT__MODELS_MAX], models;
     ct__sample          *sample;
@@ -130,6 +137,7 @@ typedef struct {
     uint8_t              still[CT_ROWS_MAX]; /* rows whose measured value does not vary */
     uint8_t              held[CT_ROWS_MAX];  /* rows that are always 0: not measured, describe.c */
     uint8_t              absent[CT_ROWS_MAX]; /* such rows whose true value varies: no part of residuals */
+    uint8_t              blind[CT_ROWS_MAX]; /* rows of odometry whose residuals have its own headings: describe.c */
     uint8_t              mute[CT_ROWS_MAX];  /* rows that noise is not tested with: noise_rows.c */
     int                  placed;    /* 1: the truth knows the positions of most samples */
     uint8_t              closed[CT__PARAMS_MAX]; /* parameters that do not hold when they are applied */
@@ -151,6 +159,8 @@ typedef struct {
     int64_t            tests;
     double             alpha; /* of one test */
     double             frame_moved; /* the common frame of all sensors, in its standard errors; 0: there is none */
+    double             delay;        /* of the odometry that was examined before; NAN: none */
+    int                truth_late;   /* 1: a delay that all sensors have is the truth's, as in an earlier import */
     int                frames_apart; /* 1: frames are those of single sensors, as in an earlier import */
     const struct ct__forced *forced; /* faults that are fitted in any case */
     int32_t            forceds;
@@ -212,6 +222,9 @@ typedef struct {
 } ct__place;
 ct__place *ct__order_by_target(const ct__sensor *s);
 int        ct__same_place(const ct__place *a, const ct__place *b);
+
+/* motion.c */
+ct_status ct__mark_rest(const ct__exam *e, ct__sensor *s, ct_err *err);
 
 /* complete.c */
 ct_status ct__exam_complete(ct__exam *e, ct_err *err);
@@ -307,11 +320,17 @@ double ct__gain(const ct__trial *t, const ct__fault *a, const ct__fault *b);
 /* f <- f after the step of the fit, whose largest ratio to its error is given; 0: the loss does not fall. */
 int ct__try_step(const ct__trial *t, double ratio, ct__fault *f);
 int ct__delay_holds(const ct__trial *t, const ct__fault *f);
+/* delays.c: mean duration between states; *delay <- near which the residuals of a sensor are smallest, NAN: they are
+ * without any. */
+double    ct__state_step(const ct__exam *e);
+ct_status ct__scan_delay(const ct__exam *e, const ct__sensor *s, double *delay, ct_err *err);
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
 void      ct__find_centre(const ct__exam *e, ct__sensor *s);
 void      ct__describe(const ct__exam *e, ct__sensor *s);
+/* describe.c: the track of wheels, by the recipe. */
+void      ct__find_wheels(const ct__exam *e, ct__sensor *s);
 /* describe.c: the sensor has a row of turns that it does not measure. */
 int       ct__turns_unseen(const ct__sensor *s);
 ct_status ct__report_held(ct__exam *e, const ct__sensor *s, ct_err *err);
@@ -376,6 +395,7 @@ ct_status ct__find_common_delay(ct__exam *e, ct_err *err);
 void      ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe); /* recipe may be NULL */
 
 /* report.c: append a finding about a sensor; row -1: all of it. The name of its subject. */
+#define CT__ROW_WHEELS CT_ROWS_MAX /* the left wheel; then the right one */
 void ct__subject_name(const ct__sensor *s, int row, char name[128]);
 ct_status ct__report(ct__exam *e, const ct__sensor *s, int row, ct_finding_code code, int values, const double *value,
                      ct_err *err);

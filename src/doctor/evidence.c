@@ -52,6 +52,7 @@ static void label_x(const ct__sensor *s, int j, int row, int by_time, char out[6
     case CT__FAULT_DELAY: snprintf(out, 64, "true rate of %.15s (%.8s/s)", row_name(s, row), unit); break;
     case CT__FAULT_DRIFT: snprintf(out, 64, "true rate of %.15s, times time (%.8s)", row_name(s, row), unit); break;
     case CT__FAULT_SCALE: snprintf(out, 64, "true value of %.15s (%.8s)", row_name(s, row), unit); break;
+    case CT__FAULT_WHEEL: snprintf(out, 64, "change by twice the way of the wheel (%.8s)", unit); break;
     case CT__FAULT_MOUNT: snprintf(out, 64, "change by 1 m or 1 rad of the mount (%.8s)", unit); break;
     case CT__FAULT_FRAME: snprintf(out, 64, "change by 1 m or 1 rad of the frame (%.8s)", unit); break;
     case CT__FAULT_BIAS: snprintf(out, 64, "change by a bias of 1 (%.8s)", unit); break;

@@ -1,6 +1,8 @@
 /* examine.c: the examination of a dataset, from large faults to small ones, and then of the noise. */
 #include "doctor/doctor.h"
 
+#include <math.h>
+
 #define LEVEL       0.01
 #define TESTS_NOISE 12 /* of a sensor beside its faults */
 
@@ -89,9 +91,10 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
     if (wait) return CT_OK;
     for (int32_t i = 0; i < e->sensors; i++) ct__describe(e, &e->sensor[i]);
     close_delays(e);
-    for (int32_t i = 0; i < e->sensors; i++) {
-        ct__sensor *s = &e->sensor[i];
-        if (s->copied) continue;
+    e->delay = NAN;
+    for (int32_t k = 0; k < 2 * e->sensors; k++) { /* odometry first */
+        ct__sensor *s = &e->sensor[k % e->sensors];
+        if (s->copied || s->odometry != (k < e->sensors)) continue;
         if (s->spoiled) CT_TRY(ct__correct_sensor(e, s, &s->fault, -1, err));
         else CT_TRY(ct__find_faults(e, s, err));
     }
@@ -102,6 +105,7 @@ static ct_status examine_sensors(ct__exam *e, ct_err *err)
         ct__sensor *s = &e->sensor[i];
         if (!s->fit || s->samples < CT__SAMPLES_LEAST) continue;
         CT_TRY(ct__report_held(e, s, err));
+        if (s->frozen) continue;
         CT_TRY(ct__choose_noise_rows(e, s, err));
         CT_TRY(ct__test_dependence(e, s, err));
         CT_TRY(ct__level_groups(e, s, err));

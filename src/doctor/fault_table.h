@@ -15,6 +15,7 @@ typedef struct {
     int32_t    *run, *group, *from; /* from: index of the sample */
     double     *room;
     int32_t     count;
+    uint8_t     closed[CT__PARAMS_MAX], still[CT_ROWS_MAX]; /* of the sensor before faults are selected */
 } ct__table;
 
 ct_status ct__table_new(ct__table *t, ct_err *err); /* of e and s, which are set */

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #define SCALE_MOST   4.0  /* a factor beyond is no scale of this row                                     */
+#define FAULT        4.0  /* of the loss: what one more fault must explain at least                       */
 #define BESIDE       2.5  /* standard errors: the other coordinates of a displacement that was found     */
 
 /* ---- Selection -------------------------------------------------------------------------------- */
@@ -121,9 +122,17 @@ static void close_given(ct__table *t)
     }
 }
 
-static ct_status select_faults(ct__table *t, ct__fit *fit, ct__fault *f, ct_err *err)
+static void start_at(const ct__sensor *s, double delay, ct__fit *fit, ct__fault *f)
+{
+    for (int j = 0; j < s->params; j++)
+        if (s->param[j].kind == CT__FAULT_DELAY && ct__table_open(s, j)) fit->use[j] = 1, f->delay = delay;
+}
+
+/* delay: with which it begins; NAN: none. */
+static ct_status select_from(ct__table *t, double delay, ct__fit *fit, ct__fault *f, ct_err *err)
 {
     close_given(t);
+    if (!isnan(delay)) start_at(t->s, delay, fit, f);
     for (int j = 0; j < t->s->params; j++)
         for (int32_t i = 0; i < t->e->forceds; i++)
             if (!t->s->closed[j] && ct__forces(&t->e->forced[i], t->s, j))
@@ -150,6 +159,70 @@ static ct_status select_faults(ct__table *t, ct__fit *fit, ct__fault *f, ct_err 
         if (found) CT_TRY(ct__table_settle(t, 1, fit, f, err));
     }
     return ct__table_settle(t, 0, fit, f, err);
+}
+
+/* ---- Delays that are given to begin with ------------------------------------------------------- */
+
+static int count_faults(const ct__sensor *s, const ct__fit *fit)
+{
+    int n = 0;
+    for (int j = 0; j < s->params; j++) n += fit->use[j] != 0;
+    return n;
+}
+
+/* Do the faults b explain more than a, for their number? Under the sigmas of either. */
+static int explains_more(const ct__table *t, const ct__fit *fit_a, const ct__fault *a, const ct__fit *fit_b,
+                         const ct__fault *b)
+{
+    const ct__trial with_a = ct__table_trial(t, fit_a), with_b = ct__table_trial(t, fit_b);
+    const double    gain = (ct__gain(&with_a, a, b) + ct__gain(&with_b, a, b)) / 2;
+    return gain > 1 + FAULT * (count_faults(t->s, fit_b) - count_faults(t->s, fit_a)) && ct__delay_holds(&with_b, b);
+}
+
+/* Faults that are selected after this delay take the place of the others, if they explain more. */
+static ct_status try_delay(ct__table *t, double delay, const ct__fault *start, ct__fit *fit, ct__fault *f, ct_err *err)
+{
+    const ct__sensor was = *t->s;
+    ct__fit          other = {0};
+    ct__fault        fault = *start;
+    memcpy(t->s->closed, t->closed, sizeof t->closed);
+    memcpy(t->s->still, t->still, sizeof t->still);
+    t->s->exact = 0;
+    ct_status status = select_from(t, delay, &other, &fault, err);
+    if (status == CT_OK && other.e && explains_more(t, fit, f, &other, &fault)) {
+        ct__fit_free(fit);
+        *fit = other;
+        *f = fault;
+        return CT_OK;
+    }
+    ct__fit_free(&other);
+    *t->s = was;
+    ct__table_fill(t, f);
+    return status;
+}
+
+static int looks_for_delay(const ct__table *t)
+{
+    for (int j = 0; j < t->s->params && !t->e->forceds; j++)
+        if (t->s->param[j].kind == CT__FAULT_DELAY && ct__table_open(t->s, j)) return 1;
+    return 0;
+}
+
+/* A delay of more than a step is not found from derivatives, and one that odometry has may be the truth's: what it does
+ * to positions looks like a mount. */
+static ct_status select_faults(ct__table *t, ct__fit *fit, ct__fault *f, ct_err *err)
+{
+    const ct__fault start = *f;
+    double          delay[2] = {NAN, t->s->odometry ? NAN : t->e->delay};
+    close_given(t);
+    memcpy(t->closed, t->s->closed, sizeof t->closed);
+    memcpy(t->still, t->s->still, sizeof t->still);
+    if (looks_for_delay(t)) CT_TRY(ct__scan_delay(t->e, t->s, &delay[0], err));
+    else delay[1] = NAN;
+    CT_TRY(select_from(t, NAN, fit, f, err));
+    for (int i = 0; i < 2; i++)
+        if (!isnan(delay[i])) CT_TRY(try_delay(t, delay[i], &start, fit, f, err));
+    return CT_OK;
 }
 
 /* Robust sigmas of each noise model. */
@@ -200,6 +273,11 @@ static ct_status report_one(ct__table *t, const ct__fit *fit, const ct__fault *f
     case CT__FAULT_SCALE:
         code = CT_FINDING_SENSOR_SCALE;
         row = s->param[j].row;
+        value[0] = 1 + size;
+        break;
+    case CT__FAULT_WHEEL:
+        code = CT_FINDING_SENSOR_SCALE;
+        row = CT__ROW_WHEELS + s->param[j].row;
         value[0] = 1 + size;
         break;
     case CT__FAULT_MOUNT:
@@ -292,6 +370,7 @@ ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err)
         status = select_faults(&t, s->fit, &s->fault, err);
         if (status == CT_OK) status = ct__split_recordings(&t, s->fit, &s->fault, &by, err);
         if (status == CT_OK) status = report_all(&t, s->fit, &s->fault, &by, err);
+        if (status == CT_OK && s->odometry && !by.recordings && ct__uses(s, CT__FAULT_DELAY)) e->delay = s->fault.delay;
         if (status == CT_OK) ct__take_errors(&t, &by, s->fit);
         if (status == CT_OK) find_sigmas(&t, s->fit);
         for (int32_t k = 0; k < t.count; k++) s->sample[k] = s->sample[t.from[k]]; /* those that have residuals */

@@ -128,19 +128,25 @@ static double added(const ct_recipe *in, const ct_recipe *out, ct_correction_kin
     return value[0] - value[1];
 }
 
-static double scale_in(const ct_recipe *recipe, const char *sensor, const char *recording, int row)
+static double factor_in(const ct_recipe *recipe, ct_correction_kind kind, const char *sensor, const char *recording,
+                        int row)
 {
     double scale = 1;
     for (int32_t i = 0; i < recipe->corrections; i++) {
         const ct_correction *c = &recipe->correction[i];
-        if (c->kind != CT_CORRECT_SCALE || strcmp(c->sensor, sensor) || row >= c->count) continue;
+        if (c->kind != kind || strcmp(c->sensor, sensor) || row >= c->count) continue;
         if (!strcmp(c->recording, recording)) return c->value[row];
         if (!c->recording[0]) scale = c->value[row];
     }
     return scale;
 }
 
-/* log c of a measurement of this recording. */
+static double scale_in(const ct_recipe *recipe, const char *sensor, const char *recording, int row)
+{
+    return factor_in(recipe, CT_CORRECT_SCALE, sensor, recording, row);
+}
+
+/* log c of a measurement of this recording. Factors of two wheels multiply ahead and turn by their product. */
 static double log_scale(const guard *g, const ct_recipe *recipe, const ct__sensor *s, const char *recording)
 {
     char   name[64];
@@ -148,6 +154,9 @@ static double log_scale(const guard *g, const ct_recipe *recipe, const ct__senso
     if (!recipe || ct__exact_has(g->exact, s->name) || !ct__recipe_sensor_of(recipe, s->name, name)) return 0;
     for (int i = 0; i < s->rows; i++)
         sum += log(fabs(scale_in(recipe, name, recording, i) / scale_in(g->base, name, recording, i)));
+    for (int i = 0; i < 2; i++)
+        sum += log(factor_in(recipe, CT_CORRECT_WHEELS, name, recording, i) /
+                   factor_in(g->base, CT_CORRECT_WHEELS, name, recording, i));
     return sum;
 }
 
@@ -305,7 +314,7 @@ static verdict compare(const guard *g, const qualities *after, int32_t without)
 static int is_judged(ct_correction_kind kind)
 {
     return kind == CT_CORRECT_DELAY || kind == CT_CORRECT_DRIFT || kind == CT_CORRECT_SCALE ||
-           kind == CT_CORRECT_BIAS || kind == CT_CORRECT_MOUNT || kind == CT_CORRECT_FRAME;
+           kind == CT_CORRECT_BIAS || kind == CT_CORRECT_WHEELS || kind == CT_CORRECT_MOUNT || kind == CT_CORRECT_FRAME;
 }
 
 /* Is it a change of units, or of where the truth's body points (truth_turned.c)? */
@@ -437,6 +446,20 @@ static void drop_refused(const guard *g, ct_diagnosis *d)
     d->corrections = n;
 }
 
+/* Without what is said of recordings to test with whose own corrections are refused. */
+static void drop_untrue(const ct_recipe *recipe, ct_diagnosis *d)
+{
+    for (int32_t i = d->findings.count - 1; i >= 0; i--) {
+        const ct_finding *f = &d->findings.item[i];
+        char              name[64];
+        int               own = 0;
+        if (f->code != CT_FINDING_TEST_CORRECTED || !ct__recipe_sensor_of(recipe, f->subject[0].name, name)) continue;
+        for (int32_t k = 0; k < d->corrections; k++)
+            own |= d->correction[k].recording[0] && !strcmp(d->correction[k].sensor, name);
+        if (!own) ct__remove_finding(d, i);
+    }
+}
+
 /* 1: the delay of odometry with noise in what it measures is among the corrections. */
 static int delays_odometry(const guard *g)
 {
@@ -490,6 +513,7 @@ ct_status ct__guard_corrections(const ct_recipe *recipe, const ct_doctor_options
     ct_dataset_free(base);
     if (status == CT_OK && g.units) status = refuse(&e, &g, err);
     if (status == CT_OK) drop_refused(&g, d);
+    if (status == CT_OK) drop_untrue(recipe, d);
     if (status == CT_OK) ct__assign_corrections(d, recipe);
     ct_recipe_free(g.base);
     ct_recipe_free(g.delayed);

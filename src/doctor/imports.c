@@ -21,6 +21,7 @@ typedef struct {
     ct__forced        *forced;
     int32_t            forceds;
     int                frames_apart; /* frames are those of single sensors */
+    int                truth_late;   /* a delay of all sensors is the truth's */
     int64_t            capacity;
     ct__exact_list     exact; /* sensors whose noise is not in what they measure */
     ct__forced        *excluded; /* faults that others explain */
@@ -70,8 +71,9 @@ static void add_sizes(ct_finding *to, const ct_finding *from)
     const int n = adds_up(to->code);
     for (int i = 0; i < n; i++) to->value[i] += from->value[i];
     if (n < 0) to->value[0] *= from->value[0];
-    const int error = n == 3 ? 3 : n == 4 ? 4 : 1;
-    to->value[error] = from->value[error];
+    const int error = n == 3 ? 3 : n == 4 ? 4 : 1, by_recording = error == 1 && isfinite(to->value[3]);
+    /* Of recordings that differ the error is what they scatter by. After their own corrections they do not. */
+    to->value[error] = by_recording ? fmax(to->value[error], from->value[error]) : from->value[error];
     if (n == 4) to->value[5] = from->value[5];
 }
 
@@ -228,7 +230,7 @@ static ct_status remember(rounds *r, const ct__exam *e, ct_err *err)
             ct__forced f = {.loops = s->loops, .param = s->param[j], .by_recording = s->fit->use[j] == 3};
             snprintf(f.name, sizeof f.name, "%s", s->name);
             const int row = f.param.kind == CT__FAULT_BIAS || f.param.kind == CT__FAULT_SCALE ? f.param.row : -1;
-            ct__subject_name(s, row, f.subject);
+            ct__subject_name(s, f.param.kind == CT__FAULT_WHEEL ? CT__ROW_WHEELS + f.param.row : row, f.subject);
             r->forced[r->forceds++] = f;
         }
         if (mine >= 0) frame = fmin(frame, mine), framed = 1;
@@ -357,12 +359,14 @@ static ct_status examine_round(rounds *r, ct_diagnosis **now, ct_err *err)
                   .forced = r->forced,
                   .forceds = r->forceds,
                   .frames_apart = r->frames_apart,
+                  .truth_late = r->truth_late,
                   .excluded = r->excluded,
                   .excludeds = r->excludeds,
                   .settled = r->settled ? &r->exact : NULL};
     ct_status status = ct__examine(&e, err);
     if (status == CT_OK) status = remember(r, &e, err);
     r->frames_apart = e.frames_apart;
+    r->truth_late = e.truth_late;
     ct__exact_add(&r->exact, &e);
     ct__exam_free(&e);
     *now = e.out;
@@ -500,7 +504,8 @@ static ct_status exclude(rounds *r, const ct_diagnosis *all, int *any, ct_err *e
         const int         keeps = remains(f) && !is_wild(f) && !is_weak(all, f, r->options.level);
         if (keeps || !f->subjects || (adds_up(f->code) != 1 && adds_up(f->code) != -1)) continue;
         for (int32_t k = 0; k < r->forceds; k++) {
-            const int scale = r->forced[k].param.kind == CT__FAULT_SCALE;
+            const ct__fault_kind kind = r->forced[k].param.kind;
+            const int            scale = kind == CT__FAULT_SCALE || kind == CT__FAULT_WHEEL;
             if (strcmp(r->forced[k].subject, f->subject[0].name) || scale != (adds_up(f->code) < 0)) continue;
             CT_TRY(ct__grow(&r->excluded, &r->excluded_capacity, (int64_t)r->excludeds + 1, sizeof *r->excluded,
                             "faults", err));
@@ -520,7 +525,7 @@ static ct_status run(rounds *r, ct_diagnosis **all, ct_err *err)
         ct_diagnosis_free(*all);
         *all = NULL;
         r->forceds = 0;
-        r->frames_apart = 0;
+        r->frames_apart = r->truth_late = 0;
         r->settled = 0;
         status = settle(r, all, &now, &imports, err);
         again = 0;

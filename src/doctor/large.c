@@ -158,7 +158,7 @@ static ct_status fill(const ct__exam *e, const ct__sensor *s, int turns, block *
         const ct__sample *q = &s->sample[k];
         const ct_factor   f = ct_graph_factor(e->sequence[q->sequence].seq->graph, q->factor);
         double            r[CT_ROWS_MAX], h[CT_ROWS_MAX], w[CT_ROWS_MAX];
-        if (!ct__sample_row(e, s, q, &none, r, NULL, h)) continue;
+        if (q->rest || !ct__sample_row(e, s, q, &none, r, NULL, h)) continue;
         double z[CT_FIELDS_MAX * CT_SIZE_MAX];
         memcpy(z, f.z, (size_t)ct_factor_z_size(f.ops) * sizeof *z);
         ct__value_set(s, h, z);

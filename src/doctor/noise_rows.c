@@ -11,7 +11,7 @@
  *
  * Where the sigma of a row is not above PRODUCT times that, its errors are products of speed and of errors of turns.
  * They have tails and depend on speed by construction, and nothing is to be learned from them: the row is mute. So are
- * rows that are not measured, and turns of odometry at estimated headings, which are smooth.
+ * rows that are not measured or have no errors, and turns of odometry at estimated headings, which are smooth.
  *
  * Samples: where wheels measure no motion at all they have no noise. Such steps are left out. */
 #include "base/eigen.h"
@@ -21,6 +21,7 @@
 
 #define PRODUCT  2.0
 #define LITTLE   0.05 /* of the sigma of a row: a group with less stays as it is */
+#define EMPTY    1e-3 /* of the rms of the other rows of its kind: it has none   */
 #define ROUNDING 1e-9 /* m: less is no motion                                    */
 
 int ct__noise_row_count(const ct__sensor *s)
@@ -91,6 +92,21 @@ static void find_sigmas(const ct__sensor *s, double *room)
         }
 }
 
+/* Mutes rows without noise of their own: a robot on a floor, whose poses are in space, does not tilt and does not rise.
+ * Their errors are rounding errors. */
+static void mute_empty(ct__sensor *s)
+{
+    double rms[CT_ROWS_MAX] = {0}, most[2] = {0, 0};
+    for (int32_t k = 0; k < s->samples; k++)
+        for (int i = 0; i < s->rows; i++) rms[i] += pow(s->fit->e[(int64_t)k * s->rows + i], 2) / s->samples;
+    for (int i = 0; i < s->rows; i++) {
+        double *of = &most[ct__row_turns(s, i) != 0];
+        *of = fmax(*of, rms[i]);
+    }
+    for (int i = 0; i < s->rows; i++)
+        if (rms[i] <= EMPTY * EMPTY * most[ct__row_turns(s, i) != 0]) s->mute[i] = 1;
+}
+
 /* Mutes rows of lengths whose errors are products. share: of the travelled length times the turn's sigma, squared. */
 static void mute_products(const ct__exam *e, ct__sensor *s, double share)
 {
@@ -147,7 +163,7 @@ ct_status ct__choose_noise_rows(ct__exam *e, ct__sensor *s, ct_err *err)
     double       *u = ct__zalloc(CT_MAX(1, size), sizeof *u);
     if (!u) return ct__no_memory(err, "samples", s->samples);
     for (int i = 0; i < s->rows; i++) {
-        s->mute[i] = s->absent[i] || ct__turns_unseen(s) || (s->held[i] && !s->odometry);
+        s->mute[i] = s->absent[i] || s->blind[i] || ct__turns_unseen(s) || (s->held[i] && !s->odometry);
         if (s->odometry && s->estimated && s->placed && ct__row_turns(s, i)) s->mute[i] = 1;
     }
     if (s->odometry && ct__is_pose(s->pose)) {
@@ -156,6 +172,7 @@ ct_status ct__choose_noise_rows(ct__exam *e, ct__sensor *s, ct_err *err)
         if (velocities) memcpy(s->fit->e, u, (size_t)size * sizeof *u);
     }
     find_sigmas(s, u);
+    if (s->odometry) mute_empty(s);
     if (s->odometry) mute_products(e, s, velocities ? 1 / 12.0 : 1 / 3.0);
     free(u);
     return CT_OK;

@@ -194,7 +194,7 @@ static int compare_recordings(const ct__table *t, const ct__fit *fit, ct__by_rec
         scatter += (v - mean) * (v - mean) / (b->recordings - 1);
     }
     b->mean[j] = mean;
-    b->mean_error[j] = sqrt(scatter / b->recordings);
+    b->mean_error[j] = sqrt(fmax(scatter, noise) / b->recordings);
     b->spread[j] = sqrt(fmax(0, scatter - noise));
     return ct__chi_squared_tail(chi * fmin(1, fit->degrees / (fit->degrees + 2)), b->recordings - 1) < t->e->alpha;
 }

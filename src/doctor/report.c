@@ -18,6 +18,7 @@ static ct_status extend(ct__exam *e, ct_err *err)
 void ct__subject_name(const ct__sensor *s, int row, char name[128])
 {
     if (row < 0) snprintf(name, 128, "%s", s->name);
+    else if (row >= CT__ROW_WHEELS) snprintf(name, 128, "%s.%s", s->name, row > CT__ROW_WHEELS ? "right" : "left");
     else snprintf(name, 128, "%s.%s", s->name, s->ops->coordinate[row] ? s->ops->coordinate[row] : "value");
 }
 
@@ -37,6 +38,7 @@ int ct__can_correct(ct_correction_kind kind, int count, const double *value)
     for (int i = 0; i < count; i++) {
         if (!(fabs(value[i]) < 1e9)) return 0;
         if (kind == CT_CORRECT_LASTING && !(value[i] > 0)) return 0;
+        if (kind == CT_CORRECT_WHEELS && !(value[i] > 0)) return 0;
         if (kind == CT_CORRECT_SIGMA && value[i] < 0) return 0;
     }
     return kind != CT_CORRECT_KERNEL || value[1] > 0;

@@ -7,6 +7,7 @@
  *
  *     delay    J xi, xi the body velocity          drift    (t - t0) J xi
  *     bias     -u/s dr/dw_i                         scale    -value_i/s dr/dw_i
+ *     wheel    -(way of the wheel) (dr/dw_x / 2 -+ dr/dw_yaw / track)
  *     mount    dr/dm by differences; of relative poses J_b (I - Ad(z^-1)), of absolute ones J
  *     frame    -J Ad(y^-1), y the pose about the centre of the frame
  */
@@ -22,6 +23,7 @@ void ct__fault_none(const ct__sensor *s, ct__fault *f)
 {
     *f = (ct__fault){0};
     for (int i = 0; i < CT_ROWS_MAX; i++) f->scale[i] = f->unit[i] = 1, f->axis[i] = i + 1;
+    f->wheel[0] = f->wheel[1] = 1;
     if (ct__is_pose(s->pose)) ct_kind_identity(s->pose, f->frame);
 }
 
@@ -90,6 +92,24 @@ static int place_variables(const ct__exam *e, const ct__sensor *s, const ct__sam
     return 1;
 }
 
+/* Rows of wheels: ahead, and turn. */
+static int ahead_row(const ct__sensor *s) { return s->pose == CT_SE3 ? 3 : 0; }
+#define TURN_ROW 2
+
+/* The way of a wheel: 0 the left one, on the side of positive y. */
+static double way_of(const ct__sensor *s, const double *w, int wheel)
+{
+    return w[ahead_row(s)] + (wheel ? 0.5 : -0.5) * s->track * w[TURN_ROW];
+}
+
+static void correct_wheels(const ct__sensor *s, const ct__fault *f, double *w)
+{
+    if (!(s->track > 0)) return;
+    const double left = way_of(s, w, 0) / f->wheel[0], right = way_of(s, w, 1) / f->wheel[1];
+    w[ahead_row(s)] = (left + right) / 2;
+    w[TURN_ROW] = (right - left) / s->track;
+}
+
 /* v->z <- the measurement without its faults. */
 static void correct(const ct__sensor *s, const ct__fault *f, view *v)
 {
@@ -98,6 +118,7 @@ static void correct(const ct__sensor *s, const ct__fault *f, view *v)
     if (s->measured) {
         ct__value_of(s, v->z, w);
         ct__value_true(f, s->rows, w, w);
+        correct_wheels(s, f, w);
         for (int i = 0; i < s->rows; i++) w[i] = (w[i] - f->bias[i] * v->u) / f->scale[i];
         ct__value_set(s, w, v->z);
     }
@@ -208,6 +229,13 @@ static void by_frame(const ct__sensor *s, const view *v, int i, double *out)
     for (int k = 0; k < s->rows; k++) out[k] = -out[k];
 }
 
+static void by_wheel(const ct__sensor *s, const ct__fault *f, const view *v, const double *G, int i, double *out)
+{
+    const double way = way_of(s, v->w, i) / f->wheel[i], turn = (i ? 1 : -1) / s->track;
+    for (int k = 0; k < s->rows; k++)
+        out[k] = -way * (0.5 * G[k * s->rows + ahead_row(s)] + turn * G[k * s->rows + TURN_ROW]);
+}
+
 static void differentiate(const ct__sensor *s, const ct__fault *f, view *v, const double *z, double *D)
 {
     const int n = s->rows, p = s->params;
@@ -230,6 +258,7 @@ static void differentiate(const ct__sensor *s, const ct__fault *f, view *v, cons
         case CT__FAULT_SCALE:
             for (int k = 0; k < n; k++) d[k] = -v->w[i] / f->scale[i] * G[k * n + i];
             break;
+        case CT__FAULT_WHEEL: by_wheel(s, f, v, G, i, d); break;
         case CT__FAULT_MOUNT: by_mount(s, v, z, i, d); break;
         case CT__FAULT_FRAME: by_frame(s, v, i, d); break;
         }
@@ -247,7 +276,7 @@ int ct__sample_row(const ct__exam *e, const ct__sensor *s, const ct__sample *q, 
     v.t = q->t - n->t0;
     if (!place_variables(e, s, q, f, &v)) return 0;
     correct(s, f, &v);
-    if (!s->tied && s->ops->arity == 2 && s->offset < 0 && ct__is_pose(s->pose) && s->measured == 1) {
+    if (!s->tied && s->ops->arity == 2 && s->offset < 0 && s->measured == 1 && ct__is_pose(s->ops->field[0])) {
         /* the mount of a relative pose: z in the body's frame is M z M^-1 */
         double m[CT_SIZE_MAX], back[CT_SIZE_MAX], minus[CT_DIM_MAX], identity[CT_SIZE_MAX], d[CT_DIM_MAX];
         ct_kind_identity(s->pose, identity);
@@ -269,7 +298,7 @@ int ct__sample_row(const ct__exam *e, const ct__sensor *s, const ct__sample *q, 
     const double root = sqrt(v.f.multiplier);
     for (int i = 0; i < s->rows; i++) {
         r[i] /= root;
-        if (s->absent[i]) { /* not measured */
+        if (s->absent[i] || s->blind[i]) { /* not measured, or at an estimate that follows the sensor */
             r[i] = 0;
             for (int j = 0; D && j < s->params; j++) D[i * s->params + j] = 0;
         }
@@ -294,6 +323,7 @@ void ct__fault_step(const ct__sensor *s, const double *step, ct__fault *f)
         case CT__FAULT_DRIFT: f->drift = fmax(-CT__DRIFT_MOST, fmin(CT__DRIFT_MOST, f->drift + step[j])); break;
         case CT__FAULT_BIAS: f->bias[i] += step[j]; break;
         case CT__FAULT_SCALE: f->scale[i] = fmax(0.05 * f->scale[i], f->scale[i] + step[j]); break;
+        case CT__FAULT_WHEEL: f->wheel[i] = fmax(0.05 * f->wheel[i], f->wheel[i] + step[j]); break;
         case CT__FAULT_MOUNT: f->mount[i] += step[j]; break;
         case CT__FAULT_FRAME: frame[i] = step[j]; break;
         }
@@ -310,6 +340,7 @@ double ct__fault_value(const ct__sensor *s, const ct__fault *f, int param)
     case CT__FAULT_DRIFT: return f->drift;
     case CT__FAULT_BIAS: return f->bias[i];
     case CT__FAULT_SCALE: return f->scale[i] - 1;
+    case CT__FAULT_WHEEL: return f->wheel[i] - 1;
     case CT__FAULT_MOUNT: return f->mount[i];
     case CT__FAULT_FRAME: break;
     }
@@ -328,6 +359,7 @@ const char *ct__param_name(const ct__sensor *s, int param, char *buf, size_t siz
     case CT__FAULT_DRIFT: snprintf(buf, size, "%s clock drift", s->name); break;
     case CT__FAULT_BIAS: snprintf(buf, size, "%s.%s bias", s->name, row); break;
     case CT__FAULT_SCALE: snprintf(buf, size, "%s.%s scale", s->name, row); break;
+    case CT__FAULT_WHEEL: snprintf(buf, size, "%s.%s scale", s->name, i ? "right" : "left"); break;
     case CT__FAULT_MOUNT: snprintf(buf, size, "%s mount %s", s->name, ct_kind_coordinate(mount, i)); break;
     case CT__FAULT_FRAME: snprintf(buf, size, "%s frame %s", s->name, ct_kind_coordinate(s->pose, i)); break;
     }

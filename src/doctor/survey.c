@@ -223,7 +223,7 @@ static ct_status add_factor(ct__exam *e, int32_t i, int32_t index, ct_err *err)
     const int                odometry = ct__is_odometry(q->seq->graph, &q->bodies, index);
     int32_t                  which, moving = 0;
     double                   t = -INFINITY;
-    if (!ct_dataset_group_of(e->dataset, f.noise).learn || ct__is_process(f.ops)) return CT_OK;
+    if (ct__is_process(f.ops)) return CT_OK;
     for (int k = 0; k < f.ops->arity; k++)
         if (q->moving[f.var[k]]) t = fmax(t, q->t[f.var[k]]), moving++;
     if (!moving) return CT_OK;
@@ -236,6 +236,7 @@ static ct_status add_factor(ct__exam *e, int32_t i, int32_t index, ct_err *err)
                                            .target = target_of(q, &f),
                                            .t = t};
     s->timed = s->timed && q->timed;
+    s->frozen = !ct_dataset_group_of(e->dataset, f.noise).learn;
     return CT_OK;
 }
 
@@ -271,7 +272,10 @@ static ct_status find_sensors(ct__exam *e, ct_err *err)
         qsort(s->sample, (size_t)s->samples, sizeof *s->sample, compare_samples);
         thin(s, e->options.brief ? MOST_BRIEF : MOST);
         choose_params(s);
+        ct__find_wheels(e, s);
+        for (int w = 0; s->track > 0 && w < 2; w++) add_param(s, CT__FAULT_WHEEL, w);
         ct__fault_none(s, &s->fault);
+        CT_TRY(ct__mark_rest(e, s, err));
     }
     return CT_OK;
 }

@@ -56,21 +56,6 @@ int ct__try_step(const ct__trial *t, double ratio, ct__fault *f)
     return 0;
 }
 
-/* Mean duration between states. */
-static double state_step(const ct__trial *t)
-{
-    double  sum = 0;
-    int64_t n = 0;
-    for (int32_t i = 0; i < t->e->sequences; i++) {
-        const ct__exam_sequence *q = &t->e->sequence[i];
-        for (int32_t b = 0; b < q->bodies.count; b++) {
-            const int32_t first = q->first[b], last = q->first[b + 1] - 1;
-            if (last > first) sum += q->t[q->order[last]] - q->t[q->order[first]], n += last - first;
-        }
-    }
-    return n ? sum / (double)n : 1;
-}
-
 /* Is the delay one that the errors really have? Derivatives hold for a few steps. A larger delay must be better than
  * others, each applied exactly. Where headings are an estimate, they follow the odometry: none beyond is believed. No
  * clock drifts by CT__DRIFT_MOST: values of that sensor have nothing to do with the truth. */
@@ -78,7 +63,7 @@ int ct__delay_holds(const ct__trial *t, const ct__fault *f)
 {
     static const double other[] = {-1, 0, 0.25, 0.5, 0.75, 1.25, 1.5, 2};
     if (fabs(f->drift) >= CT__DRIFT_MOST) return 0;
-    if (fabs(f->delay) <= STEPS_NEAR * state_step(t)) return 1;
+    if (fabs(f->delay) <= STEPS_NEAR * ct__state_step(t->e)) return 1;
     if (t->s->estimated) return 0;
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         ct__fault g = *f;

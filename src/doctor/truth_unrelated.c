@@ -40,7 +40,7 @@ static void fill(const ct__exam *e, const ct__sensor *s, int32_t recording, int 
     for (int32_t k = 0; k < s->samples && c->n < c->most; k++) {
         const ct__sample *q = &s->sample[k];
         double            r[CT_ROWS_MAX], v[CT_ROWS_MAX], w[CT_ROWS_MAX];
-        if (e->sequence[q->sequence].recording != recording) continue;
+        if (q->rest || e->sequence[q->sequence].recording != recording) continue;
         if (!ct__sample_row(e, s, q, &none, r, NULL, v)) continue;
         ct__value_of(s, ct_graph_factor(e->sequence[q->sequence].seq->graph, q->factor).z, w);
         c->r[c->n] = r[row];

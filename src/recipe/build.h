@@ -130,7 +130,7 @@ typedef enum { CT__MOTION_NONE, CT__MOTION_VELOCITY, CT__MOTION_INCREMENT, CT__M
 typedef struct {
     double  delay_s, drift;
     int     axes[6], has_axes; /* 0: as it is */
-    double  scale[6], bias[6];
+    double  scale[6], bias[6], wheel[2];
     int     scalar_first, camera, ned, compass, inverse, degrees;
     const ct_correction *mount, *frame; /* NULL: the recipe's */
 } ct__corrected;

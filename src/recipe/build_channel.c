@@ -28,7 +28,7 @@ static void set_axes(const ct_correction *from, ct__corrected *to)
 static void find_corrections(const ct__import *imp, const char *name, int inverse, ct__corrected *c)
 {
     const ct_recipe *recipe = imp->recipe;
-    *c = (ct__corrected){.scale = {1, 1, 1, 1, 1, 1}, .inverse = inverse};
+    *c = (ct__corrected){.scale = {1, 1, 1, 1, 1, 1}, .wheel = {1, 1}, .inverse = inverse};
     for (int own = 0; own < 2; own++)
         for (int32_t i = 0; i < recipe->corrections; i++) {
             const ct_correction *k = &recipe->correction[i];
@@ -40,6 +40,7 @@ static void find_corrections(const ct__import *imp, const char *name, int invers
             case CT_CORRECT_AXES: set_axes(k, c); break;
             case CT_CORRECT_SCALE: set_rows(k, c->scale); break;
             case CT_CORRECT_BIAS: set_rows(k, c->bias); break;
+            case CT_CORRECT_WHEELS: memcpy(c->wheel, k->value, sizeof c->wheel); break;
             case CT_CORRECT_MOUNT: c->mount = k; break;
             case CT_CORRECT_FRAME: c->frame = k; break;
             case CT_CORRECT_QUATERNION: c->scalar_first = k->value[0] != 0; break;

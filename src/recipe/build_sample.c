@@ -332,6 +332,7 @@ static int wheel_difference(const ct__import *imp, ct__channel *c, const ct_reco
     for (int i = 0; i < 2; i++) {
         d[i] = now[i] - c->last_wheel[i];
         if (wrap > 0) d[i] -= wrap * round(d[i] / wrap);
+        d[i] *= c->corrected.wheel[i];
     }
     const double turn = c->turn == CT__TURN_OWN ? (d[1] - d[0]) / c->sensor->track_m : 0;
     double twist[6] = {0, 0, turn, (d[0] + d[1]) / 2, 0, 0};

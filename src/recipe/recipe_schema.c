@@ -249,6 +249,8 @@ const ct__key ct__recipe_keys[] = {
             "the inverse of the pose is given: the world in the body's frame"),
     ROW_OWN(S, "degrees", CT__FORM_BOOL, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "false",
             "angles and turn rates are in degrees"),
+    ROW_OWN(S, "wheels", CT__FORM_NUMBERS | CT__OPEN_LOW, 0, 1e9, 2, 2, NULL, CT__SECTION_NONE, "1, 1",
+            "of an odometry of wheels: the ways of the left and the right one are multiplied by these"),
     ROW_OWN(S, "kernel", CT__FORM_KERNEL, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "the recipe's own", "robust kernel"),
     ROW_OWN(S, "full", CT__FORM_BOOL, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "false", "learn a full covariance"),
     ROW_OWN(S, "lasting", CT__FORM_NUMBER | CT__OPEN_LOW, 0, HUGE_S, 1, 1, NULL, CT__SECTION_NONE, "none",
