@@ -80,11 +80,40 @@ static void test_frozen_models_leave_the_choice_to_losses(void)
     lesson_free(&l);
 }
 
+/* Odometry that turns with every step is wrong, GPS is right. The loss of six runs traded rows of GPS against each other by
+ * chance: variances went apart by up to a factor of two, where residuals know them to a few percent. */
+static void test_a_right_sensor_keeps_its_sigmas_beside_a_wrong_one(void)
+{
+    int learned = 0;
+    for (int set = 0; set < 8; set++) {
+        lesson        l = biased_lesson(6, 40 * (uint64_t)set, 0.05);
+        const int32_t gps = ct_noise_find(l.noise, "gps");
+        double        true_ratio[2], ratio[2];
+        for (int a = 0; a < 2; a++)
+            true_ratio[a] = ct_noise_covariance(ct_noise_get(l.noise, gps), a, a) /
+                            ct_noise_covariance(ct_noise_get(l.noise, gps), 2, 2);
+        ct_learn_result r = learn(&l, NULL);
+        learned += is_minimum_of_the_loss(&r);
+        for (int a = 0; a < 2; a++) {
+            ratio[a] = ct_noise_covariance(ct_noise_get(l.noise, gps), a, a) /
+                       ct_noise_covariance(ct_noise_get(l.noise, gps), 2, 2);
+            printf("  set %d: variance of row %d over that of yaw, %.3f of the true one\n", set, a,
+                   ratio[a] / true_ratio[a]);
+            CHECK(fabs(log(ratio[a] / true_ratio[a])) < 0.3); /* of 1200 residuals each: 0.06 */
+        }
+        ct_learn_result_free(&r);
+        lesson_free(&l);
+    }
+    printf("  8 sets: %d by a minimum of the loss\n", learned);
+    CHECK(learned >= 3); /* the odometry still gets what its loss asks for, as often as with open sigmas of GPS */
+}
+
 int main(void)
 {
     RUN(test_right_sigmas_are_not_replaced_by_gains_of_chance);
     RUN(test_sigmas_that_residuals_refute_are_replaced);
     RUN(test_wrong_models_are_learned_by_their_loss);
     RUN(test_frozen_models_leave_the_choice_to_losses);
+    RUN(test_a_right_sensor_keeps_its_sigmas_beside_a_wrong_one);
     return ct_test_end();
 }

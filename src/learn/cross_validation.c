@@ -18,6 +18,8 @@
  *
  * The weakest prior is not zero: parameters that the loss does not determine would move to their bounds.
  *
+ * Models that residuals show to be right have HELD times the weight (right_models.c): they stay at the closed form.
+ *
  * A parameter without samples has no closed form, and its prior has no weight. A parameter without samples in the
  * training part of a fold takes the closed form of all sequences. */
 #include "learn/learn.h"
@@ -331,6 +333,7 @@ ct_status ct__choose_prior(ct__learning *l)
     if (f.folds < 2) return ct__choose_without_folds(l);
     r->prior = CT__PRIOR_ALONE;
     ct_status status = begin(&f, e->err);
+    if (status == CT_OK) status = ct__hold_right_models(l);
     if (status == CT_OK) status = evaluate_candidates(&f);
     if (status == CT_OK && f.candidates > 0 && !ct__objective_cancelled(e)) status = evaluate_start(&f);
     const int cancelled = ct__objective_cancelled(e);

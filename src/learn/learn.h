@@ -465,6 +465,8 @@ ct_status ct__choose_prior(ct__learning *l);
 /* right_models.c: *right <- 1 if residuals at the truth do not contradict the reference, which is the closed form.
  * *refuted <- 1 if they then contradict the start values. */
 ct_status ct__models_are_right(const ct__learning *l, int *right, int *refuted);
+/* Enlarges the weights of the prior of those models that are right, so that they keep the closed form. */
+ct_status ct__hold_right_models(ct__learning *l);
 /* candidates.c. Do the start values have a smaller training loss than the closed form? */
 int ct__start_is_better(const ct__learning *l);
 /* Do the start values stay where nothing beats them? They are the user's, or the reference has no estimates. */

@@ -18,7 +18,12 @@
  *
  * Start values are refuted if a row's size is beyond the same limit, as log(sum r^2 / N v) sqrt(N / 2). Where models
  * are right this tells more than losses: a sigma that is wrong by a factor of two changes errors by a percent or ten, which
- * three recordings do not show. */
+ * three recordings do not show.
+ *
+ * Where some models are right and others are not, losses decide on the others. The right ones are held where the closed
+ * form has them: their sizes are known to a percent, and a loss of a few recordings, which trades them against each
+ * other by chance, says less. Only ratios of variances matter to estimates, so that wrong models still get any weight
+ * beside them. A model is held only if it has residuals enough that an autocorrelation of 0.2 would have shown. */
 #include "graph/graph.h"
 #include "learn/learn.h"
 
@@ -27,6 +32,8 @@
 #define CHANCE 0.05 /* that right models have a number beyond the limit */
 #define CORRELATION 0.3 /* of rows, that costs a few percent of the loss */
 #define LEAST  30   /* residuals below which nothing is said            */
+#define SEEN   0.2  /* autocorrelation that the residuals of a model that is held would show */
+#define HELD   1e4  /* factor on the prior: with the weakest it is that of others with the strongest */
 
 typedef struct {
     double  largest;
@@ -126,22 +133,68 @@ static ct_status is_refuted(const ct__learning *l, const double *p, double limit
     return status;
 }
 
+/* The numbers of every slot under the closed form; *limit <- what the largest of all exceeds by chance. *known <- 0: they
+ * say nothing. */
+static ct_status test_models(const ct__learning *l, normals *each, double *limit, int *known)
+{
+    const ct_outer *o = l->objective.outer;
+    int64_t         count = 0;
+    ct_noise       *noise = NULL;
+    *known = 0;
+    if (o->reference != CT_REFERENCE_CLOSED_FORM || !ct__closed_form_is_complete(l)) return CT_OK;
+    if (!frozen_are_priors(o)) return CT_OK;
+    CT_TRY(ct_noise_copy(o->base, &noise, l->objective.err));
+    const ct_status status = ct_theta_apply(o->theta, l->closed, noise, l->objective.err);
+    for (int32_t g = 0; status == CT_OK && g < o->models; g++) {
+        const int32_t slot = o->slot[g];
+        if (slot < 0 || o->samples[slot].count < LEAST) continue;
+        test_model(o, &o->samples[slot], ct_noise_get(noise, g), &each[slot]);
+        count += each[slot].count;
+    }
+    ct_noise_free(noise);
+    *limit = limit_of(CHANCE / (double)CT_MAX(1, count));
+    *known = status == CT_OK && count > 0;
+    return status;
+}
+
 ct_status ct__models_are_right(const ct__learning *l, int *right, int *refuted)
 {
     const ct_outer *o = l->objective.outer;
-    normals         all = {0};
-    ct_noise       *noise = NULL;
+    double          limit = 0;
     *right = *refuted = 0;
-    if (o->reference != CT_REFERENCE_CLOSED_FORM || !ct__closed_form_is_complete(l)) return CT_OK;
-    if (!frozen_are_priors(o)) return CT_OK;
+    normals *each = ct__zalloc(o->slots, sizeof *each);
+    if (!each) return ct__no_memory(l->objective.err, "noise models", o->slots);
+    const ct_status status = test_models(l, each, &limit, right);
     for (int32_t slot = 0; slot < o->slots; slot++)
-        if (o->samples[slot].count < LEAST) return CT_OK;
-    CT_TRY(ct_noise_copy(o->base, &noise, l->objective.err));
-    const ct_status status = ct_theta_apply(o->theta, l->closed, noise, l->objective.err);
-    for (int32_t g = 0; status == CT_OK && g < o->models; g++)
-        if (o->slot[g] >= 0) test_model(o, &o->samples[o->slot[g]], ct_noise_get(noise, g), &all);
-    ct_noise_free(noise);
-    const double limit = limit_of(CHANCE / (double)CT_MAX(1, all.count));
-    *right = status == CT_OK && all.count && all.largest < limit;
+        if (!each[slot].count || !(each[slot].largest < limit)) *right = 0;
+    free(each);
     return *right ? is_refuted(l, l->start, limit, refuted) : status;
+}
+
+/* Marks parameters of models that are not right, or of too few residuals to tell. */
+static void mark_open(const ct_outer *o, const normals *each, double limit, uint8_t *open)
+{
+    const ct_theta_jacobian *s = o->slopes;
+    const double             enough = limit * limit / (SEEN * SEEN);
+    for (int32_t g = 0; g < o->models; g++) {
+        const int32_t slot = o->slot[g];
+        const int     right = slot >= 0 && (double)o->samples[slot].count > enough && each[slot].largest < limit;
+        for (int32_t t = s->first[g]; slot >= 0 && !right && t < s->first[g + 1]; t++) open[s->parameter[t]] = 1;
+    }
+}
+
+ct_status ct__hold_right_models(ct__learning *l)
+{
+    const ct_outer *o = l->objective.outer;
+    double          limit = 0;
+    int             known = 0;
+    normals        *each = ct__zalloc(o->slots, sizeof *each);
+    uint8_t        *open = ct__zalloc(o->m, sizeof *open);
+    ct_status       status = each && open ? CT_OK : ct__no_memory(l->objective.err, "parameters", o->m);
+    if (status == CT_OK) status = test_models(l, each, &limit, &known);
+    if (status == CT_OK && known) mark_open(o, each, limit, open);
+    for (int32_t i = 0; status == CT_OK && known && i < o->m; i++) l->weight[i] *= open[i] ? 1 : HELD;
+    free(each);
+    free(open);
+    return status;
 }
