@@ -349,8 +349,8 @@ static void test_unfit_features_are_refused_by_sentences(void)
             "feature same is 7 in all 78 measurements, so that nothing can depend on it; leave it out");
     REFUSED("linear:sky,twice", "features sky and twice are one up to scale and offset");
     REFUSED("linear:sky,traffic,sum",
-            "noise model gps: feature sum is a sum of multiples of those before it and a constant, so that their effects "
-            "cannot be told apart; leave one out");
+            "noise model gps: feature sum is a sum of multiples of those before it and a constant, so that their "
+            "effects cannot be told apart; leave one out");
     REFUSED("linear:sum,sky,traffic/shared", "feature traffic is a sum of multiples of those before it");
     REFUSED("cubic:sky",
             "\"cubic:sky\" is no form of a function; write linear:A,B, piecewise:A/5 or network:A,B/16x16");

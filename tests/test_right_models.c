@@ -80,8 +80,8 @@ static void test_frozen_models_leave_the_choice_to_losses(void)
     lesson_free(&l);
 }
 
-/* Odometry that turns with every step is wrong, GPS is right. The loss of six runs traded rows of GPS against each other by
- * chance: variances went apart by up to a factor of two, where residuals know them to a few percent. */
+/* Odometry that turns with every step is wrong, GPS is right. The loss of six runs traded rows of GPS against each
+ * other by chance: variances went apart by up to a factor of two, where residuals know them to a few percent. */
 static void test_a_right_sensor_keeps_its_sigmas_beside_a_wrong_one(void)
 {
     int learned = 0;

@@ -133,8 +133,8 @@ static ct_status is_refuted(const ct__learning *l, const double *p, double limit
     return status;
 }
 
-/* The numbers of every slot under the closed form; *limit <- what the largest of all exceeds by chance. *known <- 0: they
- * say nothing. */
+/* The numbers of every slot under the closed form; *limit <- what the largest of all exceeds by chance. *known <- 0:
+ * they say nothing. */
 static ct_status test_models(const ct__learning *l, normals *each, double *limit, int *known)
 {
     const ct_outer *o = l->objective.outer;
