@@ -243,8 +243,8 @@ static ct_status check_independent(const form *w, const values *v)
         }
         if (left < SAME)
             return ct_fail(w->err, CT_E_ARGUMENT,
-                           "noise model %s: feature %s is a sum of multiples of those before it and a constant, so that "
-                           "their effects cannot be told apart; leave one out",
+                           "noise model %s: feature %s is a sum of multiples of those before it and a constant, so "
+                           "that their effects cannot be told apart; leave one out",
                            w->model, f->feature[a].name);
         L[a][a] = sqrt(left);
     }

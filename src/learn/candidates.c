@@ -17,8 +17,8 @@
  * the best of them does not beat. Where residuals at the truth are what the reference says (right_models.c), the
  * maximum of the likelihood is best, and what such a minimum gains is chance: it is not chosen at all. Start values
  * that residuals then refute are replaced by the reference unless it is worse by more than a standard error. What the
- * data cannot tell apart is thus left as the user had it. Where estimates do not depend on the noise at all (odometry and
- * nothing else), losses say nothing: the reference, which is made of residuals, is then the incumbent, so that
+ * data cannot tell apart is thus left as the user had it. Where estimates do not depend on the noise at all (odometry
+ * and nothing else), losses say nothing: the reference, which is made of residuals, is then the incumbent, so that
  * covariances are right.
  *
  * The final answer is learned from all sequences, so it has no held-out loss. It is validated on the training

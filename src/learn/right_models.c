@@ -17,8 +17,8 @@
  * said, but for a prior of the first pose, a factor a sequence.
  *
  * Start values are refuted if a row's size is beyond the same limit, as log(sum r^2 / N v) sqrt(N / 2). Where models
- * are right this tells more than losses: a sigma that is wrong by a factor of two changes errors by a percent or ten, which
- * three recordings do not show.
+ * are right this tells more than losses: a sigma that is wrong by a factor of two changes errors by a percent or ten,
+ * which three recordings do not show.
  *
  * Where some models are right and others are not, losses decide on the others. The right ones are held where the closed
  * form has them: their sizes are known to a percent, and a loss of a few recordings, which trades them against each
