@@ -16,7 +16,8 @@ static void remark_feature(const cli_io *io, const char *path, int32_t count, co
     if (found.outside)
         cli_remark(io,
                    "%s: feature %s of noise model %s is outside of the range that its function was learned in, %g to "
-                   "%g, in %lld of %lld measurements (%g to %g); the function has its value at the end of the range there",
+                   "%g, in %lld of %lld measurements (%g to %g); the function has its value at the end of the range "
+                   "there",
                    path, range->name, m->name, range->low, range->high, (long long)found.outside,
                    (long long)found.factors, found.low, found.high);
 }
