@@ -337,6 +337,8 @@ static void test_unfit_features_are_refused_by_sentences(void)
             if (isnan(sky)) continue;
             CHECK_OK(ct_graph_set_feature(g, "twice", 1, &f, (const double[]){3 - 2 * sky}, &d.err), d.err);
             CHECK_OK(ct_graph_set_feature(g, "same", 1, &f, (const double[]){7}, &d.err), d.err);
+            const double traffic = ct_graph_feature(g, f, ct_graph_find_feature(g, "traffic"));
+            CHECK_OK(ct_graph_set_feature(g, "sum", 1, &f, (const double[]){1 + sky - 3 * traffic}, &d.err), d.err);
         }
     }
 #define REFUSED(text, sentence) \
@@ -346,6 +348,10 @@ static void test_unfit_features_are_refused_by_sentences(void)
     REFUSED("linear:sky,same",
             "feature same is 7 in all 78 measurements, so that nothing can depend on it; leave it out");
     REFUSED("linear:sky,twice", "features sky and twice are one up to scale and offset");
+    REFUSED("linear:sky,traffic,sum",
+            "noise model gps: feature sum is a sum of multiples of those before it and a constant, so that their "
+            "effects cannot be told apart; leave one out");
+    REFUSED("linear:sum,sky,traffic/shared", "feature traffic is a sum of multiples of those before it");
     REFUSED("cubic:sky",
             "\"cubic:sky\" is no form of a function; write linear:A,B, piecewise:A/5 or network:A,B/16x16");
     REFUSED("linear:", "lacks the name of a feature");
@@ -357,6 +363,9 @@ static void test_unfit_features_are_refused_by_sentences(void)
     REFUSED("piecewise:sky/99", "knots are 2 to 16");
     REFUSED("network:sky/16x", "hidden layers");
 #undef REFUSED
+    /* a product is not a sum, nor is a bend at a knot */
+    CHECK_OK(ct_conditional_form(2, list(&d), d.noise, gps, "linear:sky*traffic,sum,sky", NULL, NULL, &d.err), d.err);
+    CHECK_OK(ct_conditional_form(2, list(&d), d.noise, gps, "piecewise:sky,traffic,sum", NULL, NULL, &d.err), d.err);
     /* a solver names what a factor lacks */
     double    *x = malloc((size_t)ct_graph_size(d.seq[0]->graph) * sizeof *x);
     ct_solver *solver;
@@ -374,6 +383,34 @@ static void test_unfit_features_are_refused_by_sentences(void)
     ct_solver_free(solver);
     ct_graph_free(bare);
     free(x);
+    release(&d);
+}
+
+static void test_features_outside_of_the_range_are_counted(void)
+{
+    data           d = make(CT_SITUATION_LINEAR, 2, 40, 0);
+    const int32_t  gps = ct_noise_find(d.noise, "gps");
+    ct_graph      *g = d.seq[0]->graph;
+    int32_t        some[3];
+    int            found = 0;
+    ct_feature_outside out = {0};
+    CHECK_OK(ct_conditional_form(2, list(&d), d.noise, gps, "linear:traffic,sky", NULL, NULL, &d.err), d.err);
+    const ct_function_feature sky = ct_noise_get(d.noise, gps)->function->feature[1];
+    ct_feature_count_outside(g, d.noise, gps, 1, &out);
+    CHECK(out.factors > 3 && out.outside == 0); /* the range is theirs */
+    const int64_t factors = out.factors;
+    for (int32_t k = 0; found < 3; k++)
+        if (ct_graph_factor(g, k).noise == gps) some[found++] = k;
+    const double values[] = {sky.low - 2, sky.high + 1, sky.high + 5};
+    CHECK_OK(ct_graph_set_feature(g, "sky", 3, some, values, &d.err), d.err);
+    for (int i = 0; i < 2; i++) ct_feature_count_outside(d.seq[i]->graph, d.noise, gps, 1, &out);
+    CHECK(out.factors > 2 * factors && out.outside == 3 && out.low == values[0] && out.high == values[2]);
+    out = (ct_feature_outside){0};
+    ct_feature_count_outside(g, d.noise, gps, 0, &out);
+    CHECK(out.factors == factors && out.outside == 0);
+    ct_feature_count_outside(g, d.noise, gps, 7, &out); /* there is no such feature, */
+    ct_feature_count_outside(g, d.noise, ct_noise_find(d.noise, "first_pose"), 0, &out); /* no function */
+    CHECK(out.factors == factors && out.outside == 0);
     release(&d);
 }
 
@@ -505,6 +542,7 @@ int main(void)
     RUN(test_noise_files_keep_functions_to_the_bit);
     RUN(test_bad_files_are_refused_by_sentences);
     RUN(test_unfit_features_are_refused_by_sentences);
+    RUN(test_features_outside_of_the_range_are_counted);
     RUN(test_functions_are_values);
     RUN(test_regression_finds_the_log_linear_function);
     RUN(test_functions_are_found_without_truth);

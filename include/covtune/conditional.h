@@ -55,6 +55,16 @@ typedef struct {
 
 ct_conditional_options ct_conditional_defaults(void);
 
+/* Values of feature number `feature` of a model's function that factors of a graph have outside of the range that it
+ * was learned in. There the function has its value at the end of the range. Adds to *out, which begins with zeros. */
+typedef struct {
+    int64_t factors, outside; /* of the model; those of them that are outside */
+    double  low, high;        /* the least and the largest value outside      */
+} ct_feature_outside;
+
+void ct_feature_count_outside(const ct_graph *graph, const ct_noise *noise, int32_t model, int feature,
+                              ct_feature_outside *out);
+
 /* One term of a learned function, or one output's whole network. */
 typedef struct {
     int32_t model;

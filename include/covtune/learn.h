@@ -413,6 +413,8 @@ int         ct_reference_find(const char *name); /* -1: there is none */
     X(CT_CHOICE_FEW, "few", "learned from the loss of fewer than three recordings")                                   \
     X(CT_CHOICE_SMALL, "small", "better by less than 2 %, which chance makes, too")                                    \
     X(CT_CHOICE_OTHER, "other", "no better than start values and reference both")                                      \
+    X(CT_CHOICE_NEEDLESS, "needless", "residuals at the truth are what the reference says: gains are chance")          \
+    X(CT_CHOICE_REFUTED, "refuted", "residuals at the truth are of another size")                                      \
     X(CT_CHOICE_WORSE, "worse", "worse by more than a standard error")                                                 \
     X(CT_CHOICE_TRANSLATION, "translation", "positions are worse")                                                     \
     X(CT_CHOICE_ROTATION, "rotation", "rotations are worse")                                                           \

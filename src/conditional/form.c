@@ -206,7 +206,27 @@ static ct_status standardise(const form *w, const values *v)
                            "it; leave it out",
                            w->model, k->name, k->low, (long long)v->count);
     }
-    for (int a = 0; a < n; a++)
+    return CT_OK;
+}
+
+/* Has a linear function a term that is the feature itself? */
+static int is_term(const ct_function *f, int a)
+{
+    for (int j = 0; j < f->terms; j++)
+        if (f->kind == CT_FUNCTION_LINEAR && f->term[j].a == a && f->term[j].b < 0) return 1;
+    return 0;
+}
+
+/* Refuses two features that are one, and among the terms of a linear function one that is a sum of multiples of others.
+ * L: Cholesky factor of the correlations of such terms, row by row; its diagonal squared is the share of a feature that
+ * those before lack. */
+static ct_status check_independent(const form *w, const values *v)
+{
+    const ct_function *f = w->f;
+    const int          n = f->features;
+    double             L[CT_FUNCTION_FEATURES_MAX][CT_FUNCTION_FEATURES_MAX] = {{0}};
+    for (int a = 0; a < n; a++) {
+        double left = 1;
         for (int b = 0; b < a; b++) {
             double both = 0;
             for (int64_t i = 0; i < v->count; i++)
@@ -217,7 +237,17 @@ static ct_status standardise(const form *w, const values *v)
                                "noise model %s: features %s and %s are one up to scale and offset, so that their "
                                "effects cannot be told apart; leave one out",
                                w->model, f->feature[b].name, f->feature[a].name);
+            for (int k = 0; k < b; k++) both -= L[a][k] * L[b][k];
+            L[a][b] = is_term(f, a) && is_term(f, b) ? both / L[b][b] : 0;
+            left -= L[a][b] * L[a][b];
         }
+        if (left < SAME)
+            return ct_fail(w->err, CT_E_ARGUMENT,
+                           "noise model %s: feature %s is a sum of multiples of those before it and a constant, so "
+                           "that their effects cannot be told apart; leave one out",
+                           w->model, f->feature[a].name);
+        L[a][a] = sqrt(left);
+    }
     return CT_OK;
 }
 
@@ -250,6 +280,7 @@ static ct_status fill(form *w, int32_t count, const ct_sequence *const seq[], in
     values    v = {0};
     ct_status status = collect(w, count, seq, model, &v);
     if (status == CT_OK) status = standardise(w, &v);
+    if (status == CT_OK) status = check_independent(w, &v);
     if (status == CT_OK && w->f->kind == CT_FUNCTION_PIECEWISE) status = add_hats(w, &v);
     free(v.x);
     if (status == CT_OK) status = add_constant(w);

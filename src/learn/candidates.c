@@ -14,9 +14,12 @@
  * other of the two beats it. A minimum under a prior is fitted to the loss of a few sequences, and several are tried.
  * So it is chosen only if it beats both by the standard error of a t distribution, and by two percent or a gain in
  * translation or rotation, on three recordings or more. Of those that do, it is the one with the strongest prior that
- * the best of them does not beat. What the data cannot tell apart is thus left as the user had it. Where estimates do
- * not depend on the noise at all (odometry and nothing else), losses say nothing: the reference, which is made of
- * residuals, is then the incumbent, so that covariances are right.
+ * the best of them does not beat. Where residuals at the truth are what the reference says (right_models.c), the
+ * maximum of the likelihood is best, and what such a minimum gains is chance: it is not chosen at all. Start values
+ * that residuals then refute are replaced by the reference unless it is worse by more than a standard error. What the
+ * data cannot tell apart is thus left as the user had it. Where estimates do not depend on the noise at all (odometry
+ * and nothing else), losses say nothing: the reference, which is made of residuals, is then the incumbent, so that
+ * covariances are right.
  *
  * The final answer is learned from all sequences, so it has no held-out loss. It is validated on the training
  * sequences, estimated as in deployment. If the reference or the start values beat it there, they replace it. */
@@ -111,6 +114,7 @@ int ct__choose_candidate(const ct__scores *s, int reference, int start, int give
     for (int k = 0; k < s->candidates; k++) {
         if (k == start || k == reference) continue;
         verdict[k] = duel(s, k, incumbent, 1);
+        if (s->right && verdict[k] != CT_CHOICE_WORSE) verdict[k] = CT_CHOICE_NEEDLESS;
         if (verdict[k] == CT_CHOICE_CHOSEN && duel(s, k, other, 1) != CT_CHOICE_CHOSEN) verdict[k] = CT_CHOICE_OTHER;
         if (verdict[k] != CT_CHOICE_CHOSEN) continue;
         verdict[k] = CT_CHOICE_WEAKER_PRIOR;
@@ -119,13 +123,16 @@ int ct__choose_candidate(const ct__scores *s, int reference, int start, int give
     for (int k = 0; best >= 0 && k < s->candidates && chosen < 0; k++)
         if (verdict[k] == CT_CHOICE_WEAKER_PRIOR && k != start && k != reference && (k == best || !beats(s, best, k)))
             chosen = k;
+    const int refuted = s->refuted && verdict[reference] != CT_CHOICE_WORSE && verdict[reference] != CT_CHOICE_FAILS;
     if (chosen < 0) chosen = verdict[other] == CT_CHOICE_CHOSEN ? other : incumbent;
+    if (refuted) chosen = reference;
     for (int k = 0; k < s->candidates; k++) { /* against the chosen one */
         const int lost = verdict[k] != CT_CHOICE_CHOSEN && verdict[k] != CT_CHOICE_WEAKER_PRIOR;
         if (lost && k != incumbent && k != other) continue;
         if (duel(s, k, chosen, 0) == CT_CHOICE_WORSE) verdict[k] = CT_CHOICE_WORSE;
         else if (verdict[k] == CT_CHOICE_CHOSEN || (!lost && k < chosen)) verdict[k] = CT_CHOICE_NOT_BETTER;
     }
+    if (refuted && verdict[start] != CT_CHOICE_WORSE) verdict[start] = CT_CHOICE_REFUTED;
     verdict[chosen] = CT_CHOICE_CHOSEN;
     return chosen;
 }

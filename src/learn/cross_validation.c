@@ -18,6 +18,8 @@
  *
  * The weakest prior is not zero: parameters that the loss does not determine would move to their bounds.
  *
+ * Models that residuals show to be right have HELD times the weight (right_models.c): they stay at the closed form.
+ *
  * A parameter without samples has no closed form, and its prior has no weight. A parameter without samples in the
  * training part of a fold takes the closed form of all sequences. */
 #include "learn/learn.h"
@@ -309,16 +311,18 @@ static ct_status keep_chosen(cross_validation *f, int candidate)
 }
 
 /* Chooses and records; the start values are the last candidate. */
-static int choose(cross_validation *f)
+static ct_status choose(cross_validation *f, int *out)
 {
     double prior[CANDIDATES + 1];
     ct_choice verdict[CANDIDATES + 1];
     const int start = f->candidates;
+    CT_TRY(ct__models_are_right(f->l, &f->scores.right, &f->scores.refuted));
     const int chosen = ct__choose_candidate(&f->scores, 0, start, ct__start_is_incumbent(f->l), verdict);
     for (int k = 0; k < f->candidates; k++) prior[k] = k == f->from_start ? 0 : PATH[k];
     prior[start] = NAN;
     ct__record_candidates(f->l->objective.result, &f->scores, prior, verdict, chosen);
-    return chosen;
+    *out = chosen;
+    return CT_OK;
 }
 
 ct_status ct__choose_prior(ct__learning *l)
@@ -329,10 +333,13 @@ ct_status ct__choose_prior(ct__learning *l)
     if (f.folds < 2) return ct__choose_without_folds(l);
     r->prior = CT__PRIOR_ALONE;
     ct_status status = begin(&f, e->err);
+    if (status == CT_OK) status = ct__hold_right_models(l);
     if (status == CT_OK) status = evaluate_candidates(&f);
     if (status == CT_OK && f.candidates > 0 && !ct__objective_cancelled(e)) status = evaluate_start(&f);
+    const int cancelled = ct__objective_cancelled(e);
+    int       k = 0;
+    if (status == CT_OK && f.candidates > 0 && !cancelled) status = choose(&f, &k);
     if (status == CT_OK && f.candidates > 0) {
-        const int cancelled = ct__objective_cancelled(e), k = cancelled ? 0 : choose(&f);
         r->loss_heldout_closed_form = mean_loss(&f, 0);
         r->loss_heldout = e->heldout = mean_loss(&f, k);
         r->prior = k == f.candidates ? NAN : k == f.from_start ? 0 : PATH[k];

@@ -21,6 +21,7 @@
  *   brent.c                 the minimum along a line
  *   leo_energy.c            the loss of LEO, by samples
  *
+ *   right_models.c          residuals at the truth that are what the reference says
  *   candidates.c            which candidate is chosen, given held-out losses
  *   paired.c                two candidates compared on the same sequences
  *   cross_validation.c      held-out losses of the candidates
@@ -90,12 +91,15 @@ typedef struct {
     double    *values[2]; /* start and solution of a sequence that is open, if they are in a file */
 } ct__scratch;
 
+enum { CT__LAGS = 6, CT__SHAPE = 2 + CT__LAGS };
+
 /* Residuals at the truth of the factors of a learned model, sequence by sequence. */
 typedef struct {
     double  *r;     /* count x dim; NULL: they are not kept, as their moments are all that is needed */
     int      robust;
     int64_t *first; /* per sequence (+1): where its samples begin      */
     double  *sum;   /* per sequence: dim x dim, the sum of r r'        */
+    double  *shape; /* per sequence: dim x CT__SHAPE, sums of r, r^4, and of r times r of 1, 2 .. factors before */
     int64_t  count;
     int      dim;
 } ct__samples;
@@ -434,6 +438,8 @@ typedef struct {
     int32_t *group;   /* per sequence                    */
     double *work;     /* 2 n: scratch                    */
     int traded;       /* 1: an error may get worse where its square does so by less than the loss gets better */
+    int right;        /* 1: residuals at the truth are what the reference says (ct__models_are_right)         */
+    int refuted;      /* 1: and not what the start values say                                                  */
     int unweighted;   /* bits 1 << metric of errors that the loss does not have: they may get worse           */
 } ct__scores;
 
@@ -456,6 +462,11 @@ void ct__score_evaluation(const ct_evaluation *evaluation, ct__score *out);
 /* cross_validation.c: chooses result->prior by held-out losses, and evaluates the chosen candidate on them. */
 ct_status ct__choose_prior(ct__learning *l);
 
+/* right_models.c: *right <- 1 if residuals at the truth do not contradict the reference, which is the closed form.
+ * *refuted <- 1 if they then contradict the start values. */
+ct_status ct__models_are_right(const ct__learning *l, int *right, int *refuted);
+/* Enlarges the weights of the prior of those models that are right, so that they keep the closed form. */
+ct_status ct__hold_right_models(ct__learning *l);
 /* candidates.c. Do the start values have a smaller training loss than the closed form? */
 int ct__start_is_better(const ct__learning *l);
 /* Do the start values stay where nothing beats them? They are the user's, or the reference has no estimates. */

@@ -225,6 +225,9 @@ void cli_config_line(cli_buffer *out, const char *name, const char *value);
 /* A message "covtune COMMAND: text" on stderr. */
 cli_exit cli_fail(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3);   /* CLI_FAILED             */
 cli_exit cli_misuse(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* CLI_MISUSED, with a hint to --help */
+/* outside_features.c: which features of the measurements are outside of what their functions were learned from. */
+void     cli_remark_outside(const cli_io *io, const char *path, int32_t count, const ct_sequence *const seq[],
+                            const ct_noise *noise);
 void     cli_remark(const cli_io *io, const char *fmt, ...) CT_PRINTF(2, 3); /* not with --quiet       */
 /* A command to copy, on a line of its own on stderr. On a narrow terminal it is continued after backslashes. */
 void     cli_print_command(const char *fmt, ...) CT_PRINTF(1, 2);

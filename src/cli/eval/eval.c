@@ -117,7 +117,10 @@ static ct_status add_column(const cli_io *io, const eval_request *request, eval_
         status = ct_graph_check_noise(column->seq[i]->graph, column->noise, err);
         ct_sequence_release(column->seq[i]);
     }
-    if (status == CT_OK) eval_group_models(column, job->count);
+    if (status == CT_OK) {
+        cli_remark_outside(io, request->path, job->count, (const ct_sequence *const *)column->seq, column->noise);
+        eval_group_models(column, job->count);
+    }
     return status;
 }
 

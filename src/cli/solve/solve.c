@@ -68,6 +68,8 @@ static ct_status prepare(const cli_io *io, const solve_request *request, solve_j
     if (status == CT_OK) status = cli_read_sequence(io, request->path, &job->format, job->noise, &job->seq, err);
     if (status == CT_OK && request->noise) status = cli_read_noise(io, request->noise, request->path, job->noise, err);
     if (status == CT_OK) status = ct_sequence_apply_biases(job->seq, job->noise, err);
+    if (status == CT_OK && request->noise)
+        cli_remark_outside(io, request->path, 1, (const ct_sequence *const *)&job->seq, job->noise);
     if (status == CT_OK) status = ct_robust_list_apply(request->robust, "--", job->noise, err);
     if (status == CT_OK) status = solve_ask(request, job, err);
     const ct_format from = request->robust || request->noise ? CT_FORMAT_AUTO : job->format;
