@@ -6,9 +6,13 @@
  *
  *     p_-k minimises   1/2 |r + J (x - p)|^2 over the logs that are not held out + prior L / 2 |x|^2,
  *
- * x log variances from the start, L the loss at the minimum. One run of p_-k on the held-out logs tells its loss. The
- * comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings; the
- * start values stay unless they are beaten. The user's loss weighs translations and rotations. So one error may get
+ * x log variances from the start, L the loss at the minimum. One run of p_-k on the held-out logs tells its loss. Where
+ * that is more than the model says, the model does not hold at p_-k: estimates jump or fail there. A search on the
+ * fold's own logs would have seen it. So p_-k is run on these, and the best point by them takes its place if it is
+ * better: all points of the search are known there.
+ *
+ * The comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings;
+ * the start values stay unless they are beaten. The user's loss weighs translations and rotations. So one error may get
  * worse: its square by less than the loss gets better, or any if it has no weight. With fewer recordings than three,
  * parts of logs take their place. */
 #include "tune/search.h"
@@ -20,6 +24,7 @@
 #define LEAST_PARTS      6   /* in all, where parts are held out                                           */
 #define DAMPING          1e-4
 #define WORSE            0.01/* of the loss: what an answer under a prior may lose beyond its model         */
+#define BEYOND           1.1 /* times the loss that a fold's model says: it does not hold there               */
 #define RADIUS           3.0 /* of a fold's step from the minimum: the model holds near it                 */
 
 static const double PRIOR[] = {0.003, 0.0003, 0}; /* a factor of ten on six variances costs 5 %, 0.5 %, 0 of the loss */
@@ -195,6 +200,62 @@ static ct__score score_of(const held_out *h, const ct__tune_point *p, const held
     return (ct__score){0.5 * sum / (double)CT_MAX(1, rows), NAN, NAN, 0};
 }
 
+/* The loss of p by the rows that a fold is learned from, and the prior's part. INFINITY: p was not run on them all. */
+static double own_loss(const held_out *h, const ct__tune_point *p, int fold, double prior)
+{
+    double  sum = 0, square = 0;
+    int32_t count = 0;
+    for (int32_t i = 0; i < h->t->c.n; i++) square += p->x[i] * p->x[i];
+    for (int32_t i = 0; i < h->parts; i++) {
+        if (h->part[i].fold == fold) continue;
+        if (!p->residual[h->part[i].log]) return INFINITY;
+        sum += score_of(h, p, &h->part[i]).loss;
+        count++;
+    }
+    return sum / CT_MAX(1, count) + 0.5 * prior * h->best->loss * square;
+}
+
+/* Is the loss of p on what is held out much more than the model says? */
+static int is_surprise(held_out *h, const ct__tune_point *p, int fold)
+{
+    const int32_t n = h->t->c.n;
+    double found = 0, half = 0;
+    memset(h->H, 0, (size_t)(n * n) * sizeof *h->H);
+    memset(h->g, 0, (size_t)n * sizeof *h->g);
+    for (int32_t i = 0; i < h->parts; i++) {
+        if (h->part[i].fold != fold) continue;
+        found += score_of(h, p, &h->part[i]).loss;
+        ct__model_add(&h->model, h->part[i].log, h->part[i].from, h->part[i].to,
+                      1 / (double)CT_MAX(1, h->part[i].to - h->part[i].from), h->H, h->g, &half);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const double s = p->x[i] - h->best->x[i];
+        half += s * h->g[i];
+        for (int32_t k = 0; k < n; k++) half += 0.5 * s * h->H[i * n + k] * (p->x[k] - h->best->x[k]);
+    }
+    return !(found <= BEYOND * fmax(0, half) + 3 * h->t->noise_loss);
+}
+
+/* Answers of folds whose model does not hold <- the best point by the fold's own logs. */
+static ct_status mend_folds(held_out *h)
+{
+    ct__tuner *t = h->t;
+    for (int k = 1; k < h->candidates; k++)
+        for (int f = 0; f < h->folds && !t->cancelled; f++) {
+            ct__tune_point **p = &h->point[k * h->folds + f];
+            if (!is_surprise(h, *p, f)) continue;
+            CT_TRY(ct__evaluate(t, 1, p, CT__TRAIN, t->repeats));
+            double least = own_loss(h, *p, f, h->prior[k]);
+            for (int64_t i = 0; i < t->points && !t->cancelled; i++) {
+                const double own = ct__is_done(t->point[i]) ? own_loss(h, t->point[i], f, h->prior[k]) : INFINITY;
+                if (!(own < least)) continue;
+                least = own;
+                *p = t->point[i];
+            }
+        }
+    return CT_OK;
+}
+
 static void fill_scores(held_out *h)
 {
     for (int k = 0; k < h->candidates; k++)
@@ -244,6 +305,7 @@ static ct_status decide(held_out *h, ct__tune_point **answer)
     ct_choice verdict[CT_TUNE_CANDIDATES_MAX];
     CT_TRY(ct__model_fit(&h->model, t, h->best));
     CT_TRY(run_folds(h));
+    if (!t->cancelled) CT_TRY(mend_folds(h));
     if (t->cancelled) return CT_OK;
     fill_scores(h);
     const int chosen = ct__choose_candidate(&h->scores, 0, 0, 1, verdict);

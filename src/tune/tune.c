@@ -91,6 +91,10 @@ static ct_status run(ct__tuner *t)
     answer = t->start;
     CT_TRY(ct__evaluate(t, 1, &t->start, CT__TRAIN, t->repeats));
     r->loss_start = t->start->loss;
+    if (r->loss_start == 0)
+        return ct_fail(t->err, CT_E_ARGUMENT,
+                       "at the start values the loss is 0 on all training logs: there is nothing to minimise. Is the "
+                       "estimate a copy of the truth, or does the loss leave out what differs?");
     CT_TRY(ct__find_first(t, &first));
     if (first && !t->cancelled) CT_TRY(ct__order_logs(t, first));
     const int later = t->options.method == CT_TUNE_DFGN && ct__first_logs(t) < t->trains; /* after a step */
