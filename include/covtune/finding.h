@@ -298,6 +298,10 @@ typedef enum {
       "The start values stay: on held-out logs the loss of the best other values is {ratio:.4g} times theirs "         \
       "(standard error of the logarithm {error:.2g}). The data cannot tell that others are better.",                   \
       "ratio", "error")                                                                                                \
+    X(CT_FINDING_START_KEPT_OTHERS_FAIL, "start_kept_others_fail", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,           \
+      "The start values stay: the best other values have no estimate on {failed:.0f} of {parts:.0f} held-out logs. "   \
+      "Bounds that leave out values at which the program fails help.",                                                 \
+      "failed", "parts")                                                                                               \
     X(CT_FINDING_NOT_HELD_OUT, "not_held_out", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                               \
       "No log was held out: that the answer is better than the start values is said by the logs it was learned from.", \
       NULL)                                                                                                            \
