@@ -137,31 +137,6 @@ static void fold_answer(held_out *h, int fold, double prior, double *x)
     for (int32_t i = 0; i < n; i++) x[i] = h->best->x[i] + h->s[i];
 }
 
-/* The answer under a prior may be far from the minimum, where the model does not hold: its loss is then more than the
- * model allows, and half of the way is tried, then none. */
-static ct_status prior_answer(held_out *h, double prior, ct__tune_point **answer)
-{
-    ct__tuner    *t = h->t;
-    const int32_t n = t->c.n;
-    fold_answer(h, -1, prior, t->c.work);
-    memcpy(h->work, t->c.work, (size_t)n * sizeof *h->work);
-    for (int tries = 0; tries < 2 && !t->cancelled; tries++) {
-        double allowed = 0;
-        for (int32_t i = 0; i < n; i++) {
-            h->s[i] = (tries ? 0.5 : 1) * (h->work[i] - h->best->x[i]);
-            t->c.work[i] = h->best->x[i] + h->s[i];
-        }
-        for (int32_t i = 0; i < n; i++)
-            for (int32_t k = 0; k < n; k++) allowed += 0.5 * h->s[i] * h->model.H[i * n + k] * h->s[k];
-        CT_TRY(ct__point_at(t, t->c.work, answer));
-        CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
-        if (!isnan(t->options.prior) && ct__is_done(*answer)) return CT_OK; /* as the user wants it */
-        if ((*answer)->loss <= h->best->loss * (1 + WORSE) + 2 * allowed + 2 * t->noise_loss) return CT_OK;
-    }
-    *answer = h->best;
-    return CT_OK;
-}
-
 static ct__score score_of(const held_out *h, const ct__tune_point *p, const held_part *part)
 {
     const ct_tune_figures *f = &p->figures[part->log];
@@ -188,13 +163,13 @@ static double own_loss(const held_out *h, const ct__tune_point *p, int fold, dou
     return sum / CT_MAX(1, count) + 0.5 * prior * h->best->loss * square;
 }
 
-/* The best of all points by a fold's own rows, under the prior of candidate k. */
-static ct__tune_point *best_of_fold(const held_out *h, int k, int fold, double *least)
+/* The best of all points by a fold's own rows, under a prior; fold -1: by all rows. */
+static ct__tune_point *best_of_fold(const held_out *h, double prior, int fold, double *least)
 {
     ct__tune_point *best = h->best;
-    *least = own_loss(h, best, fold, h->prior[k]);
+    *least = own_loss(h, best, fold, prior);
     for (int64_t i = 0; i < h->t->points; i++) {
-        const double own = own_loss(h, h->t->point[i], fold, h->prior[k]);
+        const double own = own_loss(h, h->t->point[i], fold, prior);
         if (!(own < *least)) continue;
         *least = own;
         best = h->t->point[i];
@@ -206,7 +181,7 @@ static ct__tune_point *best_of_fold(const held_out *h, int k, int fold, double *
 static int is_confirmed(const held_out *h, int k, int fold, ct__tune_point **best)
 {
     double least;
-    *best = best_of_fold(h, k, fold, &least);
+    *best = best_of_fold(h, h->prior[k], fold, &least);
     return own_loss(h, h->point[k * h->folds + fold], fold, h->prior[k]) <=
            least + WORSE * h->best->loss + NOISE * h->t->noise_loss;
 }
@@ -282,6 +257,34 @@ static ct_status run_folds(held_out *h)
     free(point);
     free(log);
     return status;
+}
+
+/* The answer under a prior may be far from the minimum, where the model does not hold. It is run; where it has more
+ * loss than the model allows, half of the way is tried. Of all points the one with the least loss, the prior's part
+ * included, is taken: the rule of folds. */
+static ct_status prior_answer(held_out *h, double prior, ct__tune_point **answer)
+{
+    ct__tuner    *t = h->t;
+    const int32_t n = t->c.n;
+    double        least;
+    fold_answer(h, -1, prior, t->c.work);
+    memcpy(h->work, t->c.work, (size_t)n * sizeof *h->work);
+    for (int tries = 0; tries < 2 && !t->cancelled; tries++) {
+        double allowed = 0;
+        for (int32_t i = 0; i < n; i++) {
+            h->s[i] = (tries ? 0.5 : 1) * (h->work[i] - h->best->x[i]);
+            t->c.work[i] = h->best->x[i] + h->s[i];
+        }
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t k = 0; k < n; k++) allowed += 0.5 * h->s[i] * h->model.H[i * n + k] * h->s[k];
+        CT_TRY(ct__point_at(t, t->c.work, answer));
+        CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
+        if (!isnan(t->options.prior) && ct__is_done(*answer)) return CT_OK; /* as the user wants it */
+        if (!((*answer)->loss <= h->best->loss * (1 + WORSE) + 2 * allowed + 2 * t->noise_loss)) continue;
+        if (t->noise > 0) return CT_OK; /* the least of all is that of a lucky run */
+    }
+    *answer = t->noise > 0 ? h->best : best_of_fold(h, prior, -1, &least);
+    return CT_OK;
 }
 
 static void fill_scores(held_out *h)
