@@ -40,6 +40,7 @@
 #define PILOT_ENDS   0.02  /* of the loss: a decrease on one log that is less is within its sampling error        */
 #define CONFIRMED    0.1   /* of the loss: while the first log promises more than that, no other log is run        */
 #define UNCONFIRMED  3     /* steps that gain on the first log, at most, before all logs are run               */
+#define NEARLY       1.05  /* times the loss: a far point that has less may lie in another valley               */
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
 typedef struct {
@@ -58,6 +59,7 @@ typedef struct {
     int               holds;     /* a model has held over a long step        */
     int               looks;     /* at points of the whole bounds            */
     double            probed;    /* the loss where flat coordinates were moved; INFINITY: not since the last Jacobian */
+    int               detours;   /* steps from far points that are nearly as good */
     int32_t           used;      /* logs that the models are of              */
     int               confirmed; /* a step on the first log was run on all logs */
     int               unconfirmed; /* steps that gained before that            */
@@ -236,14 +238,34 @@ static ct_status look_elsewhere(dfgn *d)
     return CT_OK;
 }
 
+/* A far point that is nearly as good as the base may lie in another valley, where the other coordinates have another
+ * minimum: one step from there tells. */
+static ct_status step_from(dfgn *d, ct__tune_point *far)
+{
+    dfgn   before = *d;
+    double predicted, size;
+    d->base = far;
+    CT_TRY(refresh(d, SECOND_STEP));
+    if (d->t->cancelled) return CT_OK;
+    CT_TRY(minimise_model(d, &predicted, &size));
+    if (predicted > 0) CT_TRY(take_step(d, predicted, size));
+    ct__tune_point *found = d->base;
+    before.stop = d->stop;
+    before.detours++;
+    *d = before;
+    d->model.base = d->base;
+    move_to(d, found);
+    return CT_OK;
+}
+
 static ct_status probe_flat(dfgn *d)
 {
     ct__tune_point *best = NULL;
     d->probed = d->base->loss;
     CT_TRY(ct__flat_points(d->t, d->base, d->model.H, &best));
     note_stop(d);
-    move_to(d, best);
-    return CT_OK;
+    if (move_to(d, best) || d->stop || !best || d->detours || d->t->noise > 0 || d->used < d->t->trains) return CT_OK;
+    return best->loss < NEARLY * d->base->loss ? step_from(d, best) : CT_OK;
 }
 
 /* Was the last Jacobian taken near the base, and at its loss? */

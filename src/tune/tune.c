@@ -104,6 +104,7 @@ static ct_status run(ct__tuner *t)
         CT_TRY(ct__search(t, first, &answer, &r->stop));
     } else if (!t->cancelled) r->stop = t->c.n ? CT_TUNE_STOP_FAILED : CT_TUNE_STOP_NONE;
     if (t->cancelled && t->best) answer = t->best;
+    t->searched = 1;
     memcpy(r->best, answer->value, (size_t)r->parameters * sizeof *r->best);
     if (!t->cancelled && ct__is_done(answer) && t->c.n) CT_TRY(ct__choose_held_out(t, answer, &answer));
     CT_TRY(ct__tune_error_bars(t, answer));
