@@ -222,6 +222,8 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
 ct_status ct__note_covered(ct__tuner *t);
 /* Logs whose estimates have records that are no poses, or stamps out of order. */
 ct_status ct__note_records(ct__tuner *t);
+/* Losses of training and test logs that are far apart. */
+ct_status ct__note_test_logs(ct__tuner *t);
 /* Runs that failed. */
 ct_status ct__note_failures(ct__tuner *t);
 /* A finding: stuck at p, where a model predicts that decrease along s. */

@@ -105,6 +105,9 @@ static ct_status run(ct__tuner *t)
     } else if (!t->cancelled) r->stop = t->c.n ? CT_TUNE_STOP_FAILED : CT_TUNE_STOP_NONE;
     if (t->cancelled && t->best) answer = t->best;
     t->searched = 1;
+    const int converges = t->options.method != CT_TUNE_RANDOM && t->options.method != CT_TUNE_GLOBAL;
+    if (r->stop == CT_TUNE_STOP_POINTS && converges)
+        CT_TRY(ct_findings_add(&r->findings, CT_FINDING_SEARCH_UNFINISHED, 1, (double[]){(double)t->limit}, t->err));
     memcpy(r->best, answer->value, (size_t)r->parameters * sizeof *r->best);
     if (!t->cancelled && ct__is_done(answer) && t->c.n) CT_TRY(ct__choose_held_out(t, answer, &answer));
     CT_TRY(ct__tune_error_bars(t, answer));
@@ -113,6 +116,7 @@ static ct_status run(ct__tuner *t)
     if (t->cancelled) r->stop = CT_TUNE_STOP_CANCELLED;
     CT_TRY(ct__note_covered(t));
     CT_TRY(ct__note_records(t));
+    CT_TRY(ct__note_test_logs(t));
     return ct__note_failures(t);
 }
 
