@@ -154,6 +154,124 @@ static void test_steps_into_failure_are_shortened(void)
     ct_tune_result_free(&r);
 }
 
+/* ---- Where linear models do not hold ----------------------------------------------------------- */
+
+static int far_beyond(const toy *t, const double *value, int32_t log_)
+{
+    (void)t;
+    (void)log_;
+    return value[0] < 3 * TRUE_VARIANCE[0]; /* the minimum is where runs crash */
+}
+
+static void test_runs_that_crash_at_the_minimum_do_not_keep_the_start(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 200, .residual = weighted_mean, .fails = far_beyond};
+    sensors(p, 30);
+    ct_tune_result r = tune(&t, &problem, NULL);
+    CHECK(!r.candidate[0].chosen && !far_beyond(&t, r.value, 0));
+    CHECK(r.value[0] < 6 * TRUE_VARIANCE[0] && r.loss < 0.5 * r.loss_start);
+    CHECK(!r.candidate[1].failed && !r.candidate[3].failed);
+    ct_tune_result_free(&r);
+}
+
+/* Errors of one size: large on a plateau, small in a hollow of the first value. */
+static void hollow(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double a = log(value[0]) / log(10), b = log(value[1]) / log(10);
+    const double size = a > 0 ? 1 : 1 - 0.9 * exp(-2 * (a + 3) * (a + 3));
+    for (int64_t i = 0; i < t->rows; i++)
+        r[i] = toy_noise(log_, i / 2, 0) * (i % 2 ? 0.025 * (b - 0.6) : size);
+}
+
+static void test_a_hollow_in_a_plateau_does_not_keep_the_start(void)
+{
+    static const double START[][2] = {{0.0042, 0.0125}, {0.043, 200}, {0.0012, 0.17}, {0.027, 0.43}};
+    for (size_t k = 0; k < sizeof START / sizeof *START; k++) {
+        ct_tune_parameter p[2] = {toy_parameter("a", START[k][0]), toy_parameter("b", START[k][1])};
+        ct_tune_problem problem = {2, 6, 0, p, LOGS, NULL};
+        toy t = {.rows = 200, .residual = hollow};
+        ct_tune_result r = tune(&t, &problem, NULL);
+        CHECK(r.after[0].loss < 1.1 * loss_of(&t, r.best, 0, 1));
+        CHECK(r.after[5].loss < 1.1 * loss_of(&t, r.best, 5, 6));
+        CHECK(!isinf(r.standard_error[0])); /* it matters, though residuals have no slope there */
+        ct_tune_result_free(&r);
+    }
+}
+
+/* Runs with another seed differ; those of one seed have the same noise at all values. */
+static void test_points_of_one_seed_are_not_taken_for_noisy(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 400, .residual = weighted_mean, .seeded = 0.1};
+    sensors(p, 10);
+    ct_tune_result r = tune(&t, &problem, NULL);
+    const int64_t runs = t.runs;
+    CHECK(!has(&r, CT_FINDING_ESTIMATOR_NOISY) && r.noise == 0);
+    CHECK(loss_of(&t, r.value, 0, 5) < 1.05 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+    ct_tune_result_free(&r);
+    t = (toy){.rows = 400, .residual = weighted_mean, .noise = 0.1};
+    r = tune(&t, &problem, NULL);
+    CHECK(has(&r, CT_FINDING_ESTIMATOR_NOISY) && r.noise > 0);
+    CHECK(runs < t.runs);
+    ct_tune_result_free(&r);
+}
+
+static void exact(const toy *t, const double *value, int32_t log_, double *r)
+{
+    (void)log_;
+    for (int64_t i = 0; i < t->rows; i++) r[i] = log(value[0]) < -100; /* 0 */
+}
+
+static void test_a_loss_of_zero_at_the_start_ends_at_once(void)
+{
+    ct_tune_parameter p[1] = {toy_parameter("a", 1)};
+    ct_tune_problem problem = {1, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 10, .residual = exact};
+    ct_tune_result r = {0};
+    ct_err err = {0};
+    toy_begin(&t, &problem);
+    CHECK_REFUSED(ct_tune(&problem, NULL, &t.queue, &r, &err), err, "the loss is 0");
+    CHECK(t.runs == 5);
+    ct_tune_result_free(&r);
+}
+
+static void test_a_limit_of_points_before_convergence_is_said(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    toy t = {.rows = 100, .residual = weighted_mean};
+    o.method = CT_TUNE_FW;
+    o.points = 30;
+    sensors(p, 10);
+    ct_tune_result r = tune(&t, &problem, &o);
+    CHECK(has(&r, CT_FINDING_SEARCH_UNFINISHED) && r.points <= 30);
+    ct_tune_result_free(&r);
+}
+
+static int64_t other_truth;
+static void wrong_truth(const toy *t, const double *value, int32_t log_, double *r)
+{
+    weighted_mean(t, value, log_, r);
+    for (int64_t i = 0; i < t->rows && log_ < 5; i++) r[i] += (double)other_truth;
+}
+
+static void test_training_logs_with_another_truth_are_said(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    sensors(p, 1);
+    for (other_truth = 0; other_truth < 60; other_truth += 30) {
+        toy t = {.rows = 100, .residual = wrong_truth};
+        ct_tune_result r = tune(&t, &problem, NULL);
+        CHECK(has(&r, CT_FINDING_TEST_LOGS_DIFFER) == (other_truth > 0));
+        ct_tune_result_free(&r);
+    }
+}
+
 static int start_fails(const toy *t, const double *value, int32_t log_)
 {
     (void)t;
@@ -428,6 +546,12 @@ int main(void)
     RUN(test_a_bad_start_is_replaced_and_a_good_one_stays);
     RUN(test_one_recording_is_held_out_in_parts_and_said_so);
     RUN(test_answers_scatter_as_error_bars_say);
+    RUN(test_runs_that_crash_at_the_minimum_do_not_keep_the_start);
+    RUN(test_a_hollow_in_a_plateau_does_not_keep_the_start);
+    RUN(test_points_of_one_seed_are_not_taken_for_noisy);
+    RUN(test_a_loss_of_zero_at_the_start_ends_at_once);
+    RUN(test_a_limit_of_points_before_convergence_is_said);
+    RUN(test_training_logs_with_another_truth_are_said);
     RUN(test_steps_into_failure_are_shortened);
     RUN(test_a_start_that_fails_is_left);
     RUN(test_a_program_that_always_fails_is_no_error);

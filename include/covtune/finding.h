@@ -270,8 +270,8 @@ typedef enum {
       "{after:.4g}.",                                                                                                  \
       "before", "points", "after")                                                                                     \
     X(CT_FINDING_RUNS_FAILED, "runs_failed", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                       \
-      "{failed:.0f} of {runs:.0f} runs gave no estimate; {recovered:.0f} of them did when they were repeated. Steps "  \
-      "to such points were shortened. Most often: {subjects}.",                                                        \
+      "{failed:.0f} of {runs:.0f} runs failed; {recovered:.0f} of them did not when they were repeated. Steps to such "\
+      "points were shortened. Most often: {subjects}.",                                                                \
       "failed", "runs", "recovered")                                                                                   \
     X(CT_FINDING_START_FAILS, "start_fails", CT_SEVERITY_ERROR, CT_TOPIC_START,                                        \
       "The start values give no estimate on {subjects}. {points:.0f} other points were tried. The search began from "  \
@@ -298,6 +298,18 @@ typedef enum {
       "The start values stay: on held-out logs the loss of the best other values is {ratio:.4g} times theirs "         \
       "(standard error of the logarithm {error:.2g}). The data cannot tell that others are better.",                   \
       "ratio", "error")                                                                                                \
+    X(CT_FINDING_START_KEPT_OTHERS_FAIL, "start_kept_others_fail", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,           \
+      "The start values stay: the best other values have no estimate on {failed:.0f} of {parts:.0f} held-out logs. "   \
+      "Bounds that leave out values at which the program fails help.",                                                 \
+      "failed", "parts")                                                                                               \
+    X(CT_FINDING_SEARCH_UNFINISHED, "search_unfinished", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,                   \
+      "The search had not converged when it reached its limit of {points:.0f} points. The best of them is the answer. "\
+      "More points or another method may do better.",                                                                  \
+      "points")                                                                                                        \
+    X(CT_FINDING_TEST_LOGS_DIFFER, "test_logs_differ", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                             \
+      "At the start values the loss is {train:.4g} on training logs and {test:.4g} on test logs. Errors apart by "     \
+      "{factor:.0f} times are rarely noise: does every log have its own truth, in the frame and time of the estimate?",\
+      "train", "test", "factor")                                                                                       \
     X(CT_FINDING_NOT_HELD_OUT, "not_held_out", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                               \
       "No log was held out: that the answer is better than the start values is said by the logs it was learned from.", \
       NULL)                                                                                                            \

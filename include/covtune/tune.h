@@ -103,10 +103,13 @@ typedef enum {
 const char *ct_tune_end_name(ct_tune_end end);
 int         ct_tune_end_find(const char *name); /* a ct_tune_end, or -1 */
 
+/* Repeat numbers from here on have the seeds of 0, 1, ... again: are runs with equal seeds equal? */
+#define CT_TUNE_SAME_SEED 1000000
+
 typedef struct {
     int64_t       ticket; /* chosen by the caller, unique among runs under way            */
     int32_t       log;
-    int32_t       repeat; /* 0, 1, ...: the same values again, for estimators with noise  */
+    int32_t       repeat; /* 0, 1, ...: the same values again; its seed is that of repeat % CT_TUNE_SAME_SEED */
     const double *value;  /* of all parameters, ties resolved; borrowed by submit only    */
 } ct_tune_request;
 

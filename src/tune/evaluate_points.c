@@ -86,13 +86,14 @@ static ct__tune_point *point_new(const ct__tuner *t)
     p->x = ct__zalloc(n + m, sizeof *p->x);
     p->figures = ct__zalloc(logs, sizeof *p->figures);
     p->residual = ct__zalloc(logs, sizeof *p->residual);
-    p->runs = ct__zalloc(2 * logs, sizeof *p->runs);
+    p->runs = ct__zalloc(3 * logs, sizeof *p->runs);
     if (!p->x || !p->figures || !p->residual || !p->runs) {
         point_free(t, p);
         return NULL;
     }
     p->value = p->x + n;
     p->tried = p->runs + logs;
+    p->good = p->tried + logs;
     p->loss = p->whole = NAN;
     for (int64_t i = 0; i < logs; i++)
         p->figures[i] = (ct_tune_figures){CT_TUNE_END_COUNT, NAN, NAN, NAN, NAN};
@@ -157,11 +158,16 @@ double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune
 
 /* ---- Batches ---------------------------------------------------------------------------------- */
 
-static ct_status want(batch *b, ct__tune_point *p, int32_t log, ct_err *err)
+static ct_status want_repeat(batch *b, ct__tune_point *p, int32_t log, int32_t repeat, ct_err *err)
 {
     CT_TRY(ct__grow(&b->run, &b->capacity, b->count + 1, sizeof *b->run, "runs", err));
-    b->run[b->count++] = (wanted_run){.point = p, .log = log, .repeat = p->tried[log]++};
+    b->run[b->count++] = (wanted_run){.point = p, .log = log, .repeat = repeat};
     return CT_OK;
+}
+
+static ct_status want(batch *b, ct__tune_point *p, int32_t log, ct_err *err)
+{
+    return want_repeat(b, p, log, p->tried[log]++, err);
 }
 
 static void batch_free(batch *b)
@@ -282,6 +288,7 @@ static ct_status take_done(ct__tuner *t, wanted_run *w)
         for (int64_t i = 0; i < o->rows; i++)
             p->residual[w->log][i] = running_mean(p->residual[w->log][i], o->residual[i], n);
     }
+    p->good[w->log] = w->repeat % CT_TUNE_SAME_SEED;
     f->end = CT_TUNE_DONE;
     f->loss = running_mean(f->loss, 0.5 * sum / (double)o->rows, n);
     f->translation = running_mean(f->translation, o->translation, n);
@@ -374,7 +381,7 @@ static void note_points(ct__tuner *t, int64_t count, ct__tune_point *const point
         ct__tune_point *p = point[i];
         set_loss(t, p);
         if (isnan(p->loss)) continue;
-        t->result->points += !p->counted;
+        t->result->points += !p->counted && !t->searched;
         p->counted = 1;
         if (isfinite(p->whole) && (!t->best || p->whole < t->best->whole)) t->best = p;
     }
@@ -441,6 +448,21 @@ ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const po
     ct_status status = CT_OK;
     for (int64_t i = 0; i < count && status == CT_OK; i++)
         status = want_missing(t, &b, point[i], log[i], repeats ? repeats : point[i]->runs[log[i]] + 1);
+    if (status == CT_OK) status = run_batch(t, &b);
+    else batch_free(&b);
+    return status;
+}
+
+ct_status ct__evaluate_again(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[])
+{
+    batch     b = {0};
+    ct_status status = CT_OK;
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t runs = point[i]->runs[log[i]];
+        for (int32_t k = 0; k < runs && status == CT_OK; k++)
+            status = want_repeat(&b, point[i], log[i], CT_TUNE_SAME_SEED + (runs > 1 ? k : point[i]->good[log[i]]),
+                                 t->err);
+    }
     if (status == CT_OK) status = run_batch(t, &b);
     else batch_free(&b);
     return status;

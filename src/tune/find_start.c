@@ -8,6 +8,8 @@
 #define WIDEST   4.0   /* of those points, from the start, in log variance: fifty times in variance      */
 #define FARTHER  7.0   /* the change in log variance that must have an effect: a thousand times          */
 #define RENEW    0.5   /* of the loss where noise was measured: it is measured again                     */
+#define VERY_NEAR 1e-3 /* in log variance: residuals of points so near are equal, but for noise           */
+#define COMMON   0.1   /* of the noise of a seed: less than that is not noise                            */
 #define QUIET    1e-18 /* of the squared residuals: changes below are rounding                           */
 #define BEYOND   1.1   /* of the expected square of the difference of two runs: changes below are noise  */
 #define BEYOND_LOSS 3.0 /* of the standard deviation of the difference of two losses                     */
@@ -66,11 +68,11 @@ static double block_distance(const ct__tuner *t, int32_t log, int32_t k, const d
     return to > from ? sum / (double)(to - from) : 0;
 }
 
-/* One run more of p on each of the logs, and what it tells: the mean over n runs and that over N = n + 1 differ by
- * d, so that a run has the variance n N d^2. square: of residuals, mean over rows; loss: of the log's loss. 0: the run
- * failed. */
-static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const int32_t *log, double *square,
-                           double *loss)
+/* One run more of p on each of the logs, and what it tells: the mean over n runs and that over N differ by d, so that
+ * a run has the variance n N / (N - n) d^2. square: of residuals, mean over rows; loss: of the log's loss. 0: the run
+ * failed. same: with the seeds that p was run with. */
+static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const int32_t *log, int same,
+                           double *square, double *loss)
 {
     ct_status status = CT_OK;
     double  **before = ct__zalloc(count, sizeof *before), *own = ct__zalloc(count, sizeof *own), share;
@@ -85,17 +87,20 @@ static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const
         point[i] = p;
     }
     for (int32_t i = 0; i < count && status == CT_OK; i++) square[i] = p->runs[log[i]];
-    if (status == CT_OK) status = ct__evaluate_log(t, count, point, log, 0);
+    if (status == CT_OK)
+        status = same ? ct__evaluate_again(t, count, point, log) : ct__evaluate_log(t, count, point, log, 0);
     for (int32_t i = 0; i < count && status == CT_OK && !t->cancelled; i++) {
-        const double d = p->figures[log[i]].loss - own[i], runs = square[i], factor = runs * (runs + 1);
+        const double d = p->figures[log[i]].loss - own[i], runs = square[i], all = p->runs[log[i]];
+        const double factor = all > runs ? runs * all / (all - runs) : 0; /* 0: it failed */
         square[i] = loss[i] = 0;
-        if (p->runs[log[i]] <= runs) continue; /* it failed */
+        if (!(factor > 0)) continue;
         for (int32_t k = 0; k < t->blocks; k++) {
             const double noise = factor * block_distance(t, log[i], k, p->residual[log[i]], before[i], &share);
             t->noise_block[log[i] * t->blocks + k] = noise;
             square[i] += noise * share;
         }
         loss[i] = factor * d * d;
+        if (square[i] <= QUIET * 2 * own[i]) square[i] = loss[i] = 0; /* rounding of means */
     }
     for (int32_t i = 0; before && i < count; i++) free(before[i]);
     free(before);
@@ -104,8 +109,8 @@ static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const
     return status;
 }
 
-/* t->noise, t->noise_loss at p. all 0: one log alone, if that shows no noise. */
-static ct_status measure_noise(ct__tuner *t, ct__tune_point *p, int all)
+/* t->noise, t->noise_loss at p. */
+static ct_status measure_noise(ct__tuner *t, ct__tune_point *p)
 {
     const int32_t logs = t->problem->logs;
     int32_t *log = ct__zalloc(logs, sizeof *log), count = 0, known = 0;
@@ -113,9 +118,7 @@ static ct_status measure_noise(ct__tuner *t, ct__tune_point *p, int all)
     ct_status status = log && d ? CT_OK : ct__no_memory(t->err, "logs", logs);
     for (int32_t l = 0; l < logs && status == CT_OK; l++)
         if (ct__is_active(t, l)) log[count++] = l;
-    if (status == CT_OK) status = run_again(t, p, all ? count : 1, log, d, d + logs);
-    if (status == CT_OK && !t->cancelled && !all && d[0] > 0 && count > 1) /* the others as well: how much? */
-        status = run_again(t, p, count - 1, log + 1, d + 1, d + logs + 1);
+    if (status == CT_OK) status = run_again(t, p, count, log, 0, d, d + logs);
     for (int32_t i = 0; i < count && status == CT_OK; i++) {
         square += d[i];
         loss += d[logs + i];
@@ -123,19 +126,74 @@ static ct_status measure_noise(ct__tuner *t, ct__tune_point *p, int all)
     }
     free(log);
     free(d);
-    if (status != CT_OK || t->cancelled || (all && !known)) return status;
-    t->noise = known ? square / known : 0;
-    t->noise_loss = known ? sqrt(loss / known / ct__actives(t)) : 0;
+    if (status != CT_OK || t->cancelled || !known) return status;
+    t->noise = square / known;
+    t->noise_loss = sqrt(loss / known / ct__actives(t));
     t->noise_at = p->loss;
     t->result->noise = t->noise_loss / p->loss;
     return CT_OK;
 }
 
+/* Mean square of the difference between p and a point very near to it, on one log. INFINITY: it fails. */
+static ct_status nearby_distance(ct__tuner *t, const ct__tune_point *p, int32_t log, double *square)
+{
+    ct__tune_point *near = NULL;
+    double          share;
+    for (int32_t k = 0; k < t->c.n; k++)
+        t->c.work[k] = p->x[k] + (p->x[k] + VERY_NEAR > t->c.upper[k] ? -VERY_NEAR : VERY_NEAR);
+    CT_TRY(ct__point_at(t, t->c.work, &near));
+    CT_TRY(ct__evaluate_log(t, 1, &near, &log, t->repeats));
+    *square = t->cancelled || !near->residual[log] ? INFINITY : 0;
+    for (int32_t k = 0; k < t->blocks && *square < INFINITY; k++) {
+        const double own = block_distance(t, log, k, near->residual[log], p->residual[log], &share);
+        *square += own * share;
+    }
+    return CT_OK;
+}
+
+/* A run with another seed differs by `noise` on a log. All points have the same seeds. *common 1: runs with equal
+ * seeds are equal, and hardly differ where values hardly do. Then the noise is the same at all points, and differences
+ * between them have none. */
+static ct_status has_common_noise(ct__tuner *t, ct__tune_point *p, int32_t log, double noise, int *common)
+{
+    double square = 0, loss = 0;
+    CT_TRY(run_again(t, p, 1, &log, 1, &square, &loss));
+    *common = 0;
+    if (t->cancelled || square > 0) return CT_OK;
+    CT_TRY(nearby_distance(t, p, log, &square));
+    *common = square < COMMON * noise;
+    return CT_OK;
+}
+
+/* p on a log is run once more with another seed, which does not become part of its mean. *noise: what that tells. */
+static ct_status run_other_seed(ct__tuner *t, ct__tune_point *p, int32_t log, double *noise)
+{
+    const size_t bytes = (size_t)t->rows[log] * sizeof(double);
+    const ct_tune_figures figures = p->figures[log];
+    const int32_t runs = p->runs[log], good = p->good[log];
+    double *residual = malloc(bytes), loss;
+    if (!residual) return ct__no_memory(t->err, "residuals", t->rows[log]);
+    memcpy(residual, p->residual[log], bytes);
+    const ct_status status = run_again(t, p, 1, &log, 0, noise, &loss);
+    memcpy(p->residual[log], residual, bytes);
+    free(residual);
+    p->figures[log] = figures;
+    p->runs[log] = runs;
+    p->good[log] = good;
+    return status;
+}
+
 ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
 {
+    double  noise = 0;
+    int32_t log = 0;
+    int     common = 0;
     t->phase = "noise";
     t->noise_known = 1;
-    CT_TRY(measure_noise(t, p, 0));
+    while (!ct__is_active(t, log)) log++;
+    CT_TRY(run_other_seed(t, p, log, &noise));
+    if (noise > 0 && !t->cancelled) CT_TRY(has_common_noise(t, p, log, noise, &common));
+    if (noise > 0 && !t->cancelled && !common) CT_TRY(measure_noise(t, p));
     if (t->cancelled || !(t->noise > 0)) return CT_OK;
     const double value[] = {100 * t->result->noise, ct__last_repeats(t)};
     return ct_findings_add(&t->result->findings, CT_FINDING_ESTIMATOR_NOISY, 2, value, t->err);
@@ -143,14 +201,14 @@ ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
 
 ct_status ct__extend_noise(ct__tuner *t, ct__tune_point *p)
 {
-    return t->noise > 0 && !t->cancelled ? measure_noise(t, p, 1) : CT_OK;
+    return t->noise > 0 && !t->cancelled ? measure_noise(t, p) : CT_OK;
 }
 
 ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p)
 {
     const double noise = t->noise, at = t->noise_at;
     if (!(noise > 0) || !(p->loss < RENEW * at)) return CT_OK;
-    CT_TRY(measure_noise(t, p, 1));
+    CT_TRY(measure_noise(t, p));
     if (t->noise_at < at) t->noise_power = CT_MIN(1, CT_MAX(0, log(t->noise / noise) / log(t->noise_at / at)));
     return CT_OK;
 }

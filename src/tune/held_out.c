@@ -6,9 +6,14 @@
  *
  *     p_-k minimises   1/2 |r + J (x - p)|^2 over the logs that are not held out + prior L / 2 |x|^2,
  *
- * x log variances from the start, L the loss at the minimum. One run of p_-k on the held-out logs tells its loss. The
- * comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings; the
- * start values stay unless they are beaten. The user's loss weighs translations and rotations. So one error may get
+ * x log variances from the start, L the loss at the minimum. That is a prediction, and estimates may jump or fail at
+ * p_-k. So runs on the fold's own logs have to confirm it: of each fold the answer that is farthest from the minimum is
+ * run on them. If its loss there is the least of all points that were run on these logs, the others, which are nearer,
+ * are taken as they are. Else all of the fold are run there, and where one has more loss the best point by the fold's
+ * own logs takes its place. What is held out has no part in that. Then one run on the held-out logs tells the loss.
+ *
+ * The comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings;
+ * the start values stay unless they are beaten. The user's loss weighs translations and rotations. So one error may get
  * worse: its square by less than the loss gets better, or any if it has no weight. With fewer recordings than three,
  * parts of logs take their place. */
 #include "tune/search.h"
@@ -19,7 +24,8 @@
 #define LEAST_RECORDINGS 3   /* what candidates.c asks of a minimum of the loss                            */
 #define LEAST_PARTS      6   /* in all, where parts are held out                                           */
 #define DAMPING          1e-4
-#define WORSE            0.01/* of the loss: what an answer under a prior may lose beyond its model         */
+#define WORSE            0.01/* of the loss: what an answer may lose beyond its model, or the best point    */
+#define NOISE            3.0 /* times that of the loss: what noise may add to it                           */
 #define RADIUS           3.0 /* of a fold's step from the minimum: the model holds near it                 */
 
 static const double PRIOR[] = {0.003, 0.0003, 0}; /* a factor of ten on six variances costs 5 %, 0.5 %, 0 of the loss */
@@ -131,12 +137,136 @@ static void fold_answer(held_out *h, int fold, double prior, double *x)
     for (int32_t i = 0; i < n; i++) x[i] = h->best->x[i] + h->s[i];
 }
 
-/* The answer under a prior may be far from the minimum, where the model does not hold: its loss is then more than the
- * model allows, and half of the way is tried, then none. */
+static ct__score score_of(const held_out *h, const ct__tune_point *p, const held_part *part)
+{
+    const ct_tune_figures *f = &p->figures[part->log];
+    const int64_t rows = part->to - part->from;
+    double sum = 0;
+    if (!p->runs[part->log]) return (ct__score){INFINITY, NAN, NAN, 1};
+    if (rows == h->t->rows[part->log]) return (ct__score){f->loss, f->translation, f->rotation, 0};
+    for (int64_t i = part->from; i < part->to; i++) sum += p->residual[part->log][i] * p->residual[part->log][i];
+    return (ct__score){0.5 * sum / (double)CT_MAX(1, rows), NAN, NAN, 0};
+}
+
+/* The loss of p by the rows that a fold is learned from, and the prior's part. INFINITY: p was not run on them all. */
+static double own_loss(const held_out *h, const ct__tune_point *p, int fold, double prior)
+{
+    double  sum = 0, square = 0;
+    int32_t count = 0;
+    for (int32_t i = 0; i < h->t->c.n; i++) square += p->x[i] * p->x[i];
+    for (int32_t i = 0; i < h->parts; i++) {
+        if (h->part[i].fold == fold) continue;
+        if (!p->residual[h->part[i].log]) return INFINITY;
+        sum += score_of(h, p, &h->part[i]).loss;
+        count++;
+    }
+    return sum / CT_MAX(1, count) + 0.5 * prior * h->best->loss * square;
+}
+
+/* The best of all points by a fold's own rows, under a prior; fold -1: by all rows. */
+static ct__tune_point *best_of_fold(const held_out *h, double prior, int fold, double *least)
+{
+    ct__tune_point *best = h->best;
+    *least = own_loss(h, best, fold, prior);
+    for (int64_t i = 0; i < h->t->points; i++) {
+        const double own = own_loss(h, h->t->point[i], fold, prior);
+        if (!(own < *least)) continue;
+        *least = own;
+        best = h->t->point[i];
+    }
+    return best;
+}
+
+/* Does the answer of a fold have the least loss on the fold's own logs? *best <- what has it. */
+static int is_confirmed(const held_out *h, int k, int fold, ct__tune_point **best)
+{
+    double least;
+    *best = best_of_fold(h, h->prior[k], fold, &least);
+    return own_loss(h, h->point[k * h->folds + fold], fold, h->prior[k]) <=
+           least + WORSE * h->best->loss + NOISE * h->t->noise_loss;
+}
+
+/* The candidate whose answer is farthest from the minimum. */
+static int farthest_of_fold(const held_out *h, int fold)
+{
+    double most = -1;
+    int    far = 1;
+    for (int k = 1; k < h->candidates; k++) {
+        const ct__tune_point *p = h->point[k * h->folds + fold];
+        double square = 0;
+        for (int32_t i = 0; i < h->t->c.n; i++) square += (p->x[i] - h->best->x[i]) * (p->x[i] - h->best->x[i]);
+        if (square > most) most = square, far = k;
+    }
+    return far;
+}
+
+/* h->point <- answers of folds that runs on the folds' own logs confirm. room: candidates x folds. */
+static ct_status confirm_folds(held_out *h, ct__tune_point **room)
+{
+    ct__tuner      *t = h->t;
+    ct__tune_point *best;
+    int64_t         count = 0;
+    for (int f = 0; f < h->folds; f++) room[f] = h->point[farthest_of_fold(h, f) * h->folds + f];
+    CT_TRY(ct__evaluate(t, h->folds, room, CT__TRAIN, t->repeats));
+    for (int f = 0; f < h->folds && !t->cancelled; f++) {
+        if (is_confirmed(h, farthest_of_fold(h, f), f, &best)) continue;
+        for (int k = 1; k < h->candidates; k++) room[count++] = h->point[k * h->folds + f];
+    }
+    if (!count || t->cancelled) return CT_OK;
+    CT_TRY(ct__evaluate(t, count, room, CT__TRAIN, t->repeats));
+    for (int f = 0; f < h->folds && !t->cancelled; f++)
+        for (int k = 1; k < h->candidates; k++) {
+            ct__tune_point *p = h->point[k * h->folds + f];
+            int known = 0;
+            for (int64_t i = 0; i < count && !known; i++) known = room[i] == p;
+            if (known && !is_confirmed(h, k, f, &best)) h->point[k * h->folds + f] = best;
+        }
+    return CT_OK;
+}
+
+/* Runs the answers of all folds on what they were not learned from. */
+static ct_status run_held_out(held_out *h, ct__tune_point **point, int32_t *log)
+{
+    int64_t count = 0;
+    for (int k = 1; k < h->candidates; k++)
+        for (int32_t i = 0; i < h->parts; i++) {
+            ct__tune_point *p = h->point[k * h->folds + h->part[i].fold];
+            int known = 0;
+            for (int64_t j = 0; j < count && !known; j++) known = point[j] == p && log[j] == h->part[i].log;
+            if (known) continue;
+            point[count] = p;
+            log[count++] = h->part[i].log;
+        }
+    return ct__evaluate_log(h->t, count, point, log, ct__last_repeats(h->t));
+}
+
+static ct_status run_folds(held_out *h)
+{
+    ct__tuner *t = h->t;
+    const int64_t most = (int64_t)h->candidates * CT_MAX(h->parts, h->folds);
+    ct__tune_point **point = ct__zalloc(most, sizeof *point);
+    int32_t *log = ct__zalloc(most, sizeof *log);
+    ct_status status = point && log ? CT_OK : ct__no_memory(t->err, "runs", most);
+    for (int k = 1; k < h->candidates && status == CT_OK; k++)
+        for (int f = 0; f < h->folds && status == CT_OK; f++) {
+            fold_answer(h, f, h->prior[k], t->c.work);
+            status = ct__point_at(t, t->c.work, &h->point[k * h->folds + f]);
+        }
+    if (status == CT_OK) status = confirm_folds(h, point);
+    if (status == CT_OK && !t->cancelled) status = run_held_out(h, point, log);
+    free(point);
+    free(log);
+    return status;
+}
+
+/* The answer under a prior may be far from the minimum, where the model does not hold. It is run; where it has more
+ * loss than the model allows, half of the way is tried. Of all points the one with the least loss, the prior's part
+ * included, is taken: the rule of folds. */
 static ct_status prior_answer(held_out *h, double prior, ct__tune_point **answer)
 {
     ct__tuner    *t = h->t;
     const int32_t n = t->c.n;
+    double        least;
     fold_answer(h, -1, prior, t->c.work);
     memcpy(h->work, t->c.work, (size_t)n * sizeof *h->work);
     for (int tries = 0; tries < 2 && !t->cancelled; tries++) {
@@ -150,49 +280,11 @@ static ct_status prior_answer(held_out *h, double prior, ct__tune_point **answer
         CT_TRY(ct__point_at(t, t->c.work, answer));
         CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
         if (!isnan(t->options.prior) && ct__is_done(*answer)) return CT_OK; /* as the user wants it */
-        if ((*answer)->loss <= h->best->loss * (1 + WORSE) + 2 * allowed + 2 * t->noise_loss) return CT_OK;
+        if (!((*answer)->loss <= h->best->loss * (1 + WORSE) + 2 * allowed + 2 * t->noise_loss)) continue;
+        if (t->noise > 0) return CT_OK; /* the least of all is that of a lucky run */
     }
-    *answer = h->best;
+    *answer = t->noise > 0 ? h->best : best_of_fold(h, prior, -1, &least);
     return CT_OK;
-}
-
-/* Runs every fold's answer of every candidate on what it was not learned from. */
-static ct_status run_folds(held_out *h)
-{
-    ct__tuner *t = h->t;
-    const int64_t most = (int64_t)h->candidates * h->parts;
-    ct__tune_point **point = ct__zalloc(most, sizeof *point);
-    int32_t *log = ct__zalloc(most, sizeof *log);
-    int64_t  count = 0;
-    ct_status status = point && log ? CT_OK : ct__no_memory(t->err, "runs", most);
-    for (int k = 1; k < h->candidates && status == CT_OK; k++)
-        for (int f = 0; f < h->folds && status == CT_OK; f++) {
-            fold_answer(h, f, h->prior[k], t->c.work);
-            status = ct__point_at(t, t->c.work, &h->point[k * h->folds + f]);
-            for (int32_t i = 0; i < h->parts && status == CT_OK; i++) {
-                ct__tune_point *p = h->point[k * h->folds + f];
-                int known = h->part[i].fold != f || p->runs[h->part[i].log] > 0;
-                for (int64_t j = 0; j < count && !known; j++) known = point[j] == p && log[j] == h->part[i].log;
-                if (known) continue;
-                point[count] = p;
-                log[count++] = h->part[i].log;
-            }
-        }
-    if (status == CT_OK) status = ct__evaluate_log(t, count, point, log, ct__last_repeats(t));
-    free(point);
-    free(log);
-    return status;
-}
-
-static ct__score score_of(const held_out *h, const ct__tune_point *p, const held_part *part)
-{
-    const ct_tune_figures *f = &p->figures[part->log];
-    const int64_t rows = part->to - part->from;
-    double sum = 0;
-    if (!p->runs[part->log]) return (ct__score){INFINITY, NAN, NAN, 1};
-    if (rows == h->t->rows[part->log]) return (ct__score){f->loss, f->translation, f->rotation, 0};
-    for (int64_t i = part->from; i < part->to; i++) sum += p->residual[part->log][i] * p->residual[part->log][i];
-    return (ct__score){0.5 * sum / (double)CT_MAX(1, rows), NAN, NAN, 0};
 }
 
 static void fill_scores(held_out *h)
@@ -235,6 +327,9 @@ static ct_status note_kept(const held_out *h)
     for (int k = 2; k < h->candidates; k++)
         if (r->candidate[k].log_ratio < r->candidate[best].log_ratio) best = k;
     const double value[] = {exp(r->candidate[best].log_ratio), r->candidate[best].log_ratio_error};
+    const double failed[] = {r->candidate[best].failed, h->parts};
+    if (r->candidate[best].failed > r->candidate[0].failed)
+        return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT_OTHERS_FAIL, 2, failed, h->t->err);
     return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT, 2, value, h->t->err);
 }
 
@@ -252,6 +347,9 @@ static ct_status decide(held_out *h, ct__tune_point **answer)
         *answer = t->start;
         return note_kept(h);
     }
+    /* an answer of a fold may be better on all logs than what the search found */
+    const double less = h->best->loss * (1 - WORSE) - NOISE * t->noise_loss;
+    if (t->best && t->best->loss < less) h->best = t->best;
     *answer = h->best;
     if (h->prior[chosen] == 0) return CT_OK;
     return prior_answer(h, h->prior[chosen], answer);

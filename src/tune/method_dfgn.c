@@ -27,7 +27,7 @@
 #define DAMPING      1e-4  /* of the mean curvature: a common factor on all variances does not change the loss  */
 #define SECOND_STEP  0.5   /* of the Jacobian that tells whether this is a minimum; with noise up to FIRST_STEP  */
 #define ABOVE_NOISE  2.0   /* times the noise of runs: what a step should change residuals by                  */
-#define LAST_ROUNDS  2     /* of the model's minimum, run several times, where the program has noise           */
+#define LAST_ROUNDS  3     /* of the model's minimum, run several times, where the program has noise           */
 #define REFRESHED    0.99  /* a gain of a percent since the last fresh Jacobian asks for another               */
 #define FRESH_WITHIN 1.0   /* and so does a way of that length, in a coordinate                                */
 #define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
@@ -38,6 +38,9 @@
 #define HOLDS        0.1   /* of the loss: a model that predicts so much, and is right, is not far off         */
 #define MOST_LOOKS   3
 #define PILOT_ENDS   0.02  /* of the loss: a decrease on one log that is less is within its sampling error        */
+#define CONFIRMED    0.1   /* of the loss: while the first log promises more than that, no other log is run        */
+#define UNCONFIRMED  3     /* steps that gain on the first log, at most, before all logs are run               */
+#define NEARLY       1.05  /* times the loss: a far point that has less may lie in another valley               */
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
 typedef struct {
@@ -56,8 +59,10 @@ typedef struct {
     int               holds;     /* a model has held over a long step        */
     int               looks;     /* at points of the whole bounds            */
     double            probed;    /* the loss where flat coordinates were moved; INFINITY: not since the last Jacobian */
+    int               detours;   /* steps from far points that are nearly as good */
     int32_t           used;      /* logs that the models are of              */
     int               confirmed; /* a step on the first log was run on all logs */
+    int               unconfirmed; /* steps that gained before that            */
     ct_rng            rng;
     ct_tune_stop      stop;
 } dfgn;
@@ -233,20 +238,40 @@ static ct_status look_elsewhere(dfgn *d)
     return CT_OK;
 }
 
+/* A far point that is nearly as good as the base may lie in another valley, where the other coordinates have another
+ * minimum: one step from there tells. */
+static ct_status step_from(dfgn *d, ct__tune_point *far)
+{
+    dfgn   before = *d;
+    double predicted, size;
+    d->base = far;
+    CT_TRY(refresh(d, SECOND_STEP));
+    if (d->t->cancelled) return CT_OK;
+    CT_TRY(minimise_model(d, &predicted, &size));
+    if (predicted > 0) CT_TRY(take_step(d, predicted, size));
+    ct__tune_point *found = d->base;
+    before.stop = d->stop;
+    before.detours++;
+    *d = before;
+    d->model.base = d->base;
+    move_to(d, found);
+    return CT_OK;
+}
+
 static ct_status probe_flat(dfgn *d)
 {
     ct__tune_point *best = NULL;
     d->probed = d->base->loss;
     CT_TRY(ct__flat_points(d->t, d->base, d->model.H, &best));
     note_stop(d);
-    move_to(d, best);
-    return CT_OK;
+    if (move_to(d, best) || d->stop || !best || d->detours || d->t->noise > 0 || d->used < d->t->trains) return CT_OK;
+    return best->loss < NEARLY * d->base->loss ? step_from(d, best) : CT_OK;
 }
 
 /* Was the last Jacobian taken near the base, and at its loss? */
 static int is_fresh(const dfgn *d)
 {
-    if (!(d->base->loss > REFRESHED * d->fresh)) return 0;
+    if (!(d->base->loss >= REFRESHED * d->fresh)) return 0; /* equal: a loss of 0 */
     for (int32_t i = 0; i < d->n; i++)
         if (fabs(d->base->x[i] - d->fresh_at->x[i]) > FRESH_WITHIN) return 0;
     return 1;
@@ -264,7 +289,7 @@ static ct_status advance(dfgn *d)
     const double least = fmax(0.1 * o->relative * d->base->loss, NOISE * d->t->noise_loss);
     const int little = predicted <= least || d->small > 1, end = size <= o->step;
     if (little || end || d->bad > MOST_BAD) {
-        if (o->global && (little || end) && !(d->base->loss > REFRESHED * d->probed)) return probe_flat(d);
+        if (o->global && (little || end) && !(d->base->loss >= REFRESHED * d->probed)) return probe_flat(d);
         if (!is_fresh(d)) return refresh(d, second_step(d));
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
         else if (end) return end_by_step(d);
@@ -273,14 +298,37 @@ static ct_status advance(dfgn *d)
     return take_step(d, predicted, size);
 }
 
+/* More points around the base, one for each coordinate: up or down, at a distance at which its slope is above the
+ * noise. Those that have no estimate are left out. */
+static ct_status add_points(dfgn *d, int up)
+{
+    ct__tuner *t = d->t;
+    int64_t    count = 0;
+    for (int32_t k = 0; k < d->n && count < ct__points_left(t); k++) {
+        const double slope = fmax(1e-300, d->model.H[k * d->n + k]);
+        const double h = CT_MIN(FIRST_STEP, CT_MAX(SECOND_STEP, ABOVE_NOISE * sqrt(t->noise / slope)));
+        if (ct__coordinates_held(&t->c, k)) continue;
+        memcpy(d->x, d->base->x, (size_t)d->n * sizeof *d->x);
+        const int room = up ? d->x[k] + h <= t->c.upper[k] : d->x[k] - h >= t->c.lower[k];
+        d->x[k] += up == room ? h : -h;
+        CT_TRY(ct__point_at(t, d->x, &d->first[count++]));
+    }
+    CT_TRY(ct__evaluate(t, count, d->first, CT__TRAIN, t->repeats));
+    return CT_OK;
+}
+
 /* With noise the smallest loss is that of a lucky run. The minimum of the model and the base are run several times.
- * What that tells refines the model, so that its next minimum is a candidate, too. */
+ * What that tells refines the model, so that its next minimum is a candidate, too. So do points on both sides of the
+ * base, as long as there was a gain. */
 static ct_status settle(dfgn *d)
 {
     const int32_t repeats = ct__last_repeats(d->t);
     for (int round = 0; round < LAST_ROUNDS && d->t->noise > 0 && !d->t->cancelled; round++) {
         ct__tune_point *pair[2] = {d->base, NULL};
         CT_TRY(minimise_model(d, NULL, NULL));
+        if (round) CT_TRY(add_points(d, round % 2));
+        if (d->t->cancelled) break;
+        if (round) CT_TRY(minimise_model(d, NULL, NULL));
         for (int32_t i = 0; i < d->n; i++) d->x[i] = d->base->x[i] + d->s[i];
         CT_TRY(ct__point_at(d->t, d->x, &pair[1]));
         CT_TRY(ct__evaluate(d->t, 2, pair, CT__TRAIN, repeats));
@@ -333,7 +381,7 @@ static ct_status advance_pilot(dfgn *d, int *ends)
     CT_TRY(minimise_model(d, &predicted, &size));
     *ends = predicted <= fmax(PILOT_ENDS / d->used * d->base->loss, NOISE * t->noise_loss) || size <= t->options.step ||
             d->bad > MOST_BAD;
-    if (*ends && t->options.global && d->used == ct__first_logs(t) && !(d->base->loss > REFRESHED * d->probed)) {
+    if (*ends && t->options.global && d->used == ct__first_logs(t) && !(d->base->loss >= REFRESHED * d->probed)) {
         if (!t->effects_known) CT_TRY(examine(d)); /* it needs the first points, which change below */
         if (t->cancelled || t->used_to > d->used) return CT_OK;
         CT_TRY(probe_flat(d)); /* a plateau: cheaper on one log than later */
@@ -344,6 +392,8 @@ static ct_status advance_pilot(dfgn *d, int *ends)
     if (*ends) return CT_OK;
     CT_TRY(take_step(d, predicted, size));
     if (!d->confirmed && d->base != before && !t->cancelled) {
+        CT_TRY(minimise_model(d, &predicted, NULL));
+        if (predicted > CONFIRMED * d->base->loss && ++d->unconfirmed < UNCONFIRMED) return CT_OK;
         d->confirmed = 1;
         CT_TRY(confirm(d, &gains));
     }

@@ -5,7 +5,7 @@
  * q are variances (of linear parameters the numbers), g = J'r the gradient of the loss by them, J by forward
  * differences of n perturbed runs. With a spread the set's floor is found by golden section: the minimum over a window
  * is a convex function of its floor. There is no line search; where the next iterate has no estimates alpha is halved.
- * The answer is the best iterate. */
+ * The answer is the best point, be it an iterate or a perturbed one. */
 #include "tune/search.h"
 
 #include <math.h>
@@ -121,6 +121,7 @@ ct_status ct__tune_fw(ct__tuner *t, ct__tune_point *from, ct__tune_point **answe
         f.upper = f.lower + n;
         f.x = f.upper + n;
         status = iterate(&f, from, answer, stop);
+        if (t->best && t->best->loss < (*answer)->loss) *answer = t->best;
     }
     ct__model_free(&f.model);
     free(f.first);

@@ -45,7 +45,7 @@ static json_t *request_json(const ct__local *q, const ct__run *run)
           (log->truth && json_object_set_new(root, "truth", path_json(q->here, log->truth))) ||
           json_object_set_new(root, "estimate", json_string(run->estimate)) ||
           json_object_set_new(root, "folder", json_string(run->folder)) ||
-          json_object_set_new(root, "seed", json_integer(1 + run->repeat));
+          json_object_set_new(root, "seed", json_integer(1 + run->repeat % CT_TUNE_SAME_SEED));
     json_decref(parameters);
     json_decref(files);
     json_decref(logs);

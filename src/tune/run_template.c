@@ -32,7 +32,7 @@ static int put_fixed(const ct__scope *scope, const char *name, size_t size, ct__
     if (is_name(name, size, "truth") && truth) ct__put_path(scope->here, truth, out);
     else if (is_name(name, size, "estimate")) ct__text_put(out, scope->estimate);
     else if (is_name(name, size, "folder")) ct__text_put(out, scope->folder);
-    else if (is_name(name, size, "seed")) ct__text_printf(out, "%ld", 1L + scope->repeat);
+    else if (is_name(name, size, "seed")) ct__text_printf(out, "%ld", 1L + scope->repeat % CT_TUNE_SAME_SEED);
     else if (is_name(name, size, "here")) ct__put_path(scope->here, t->folder, out);
     else return 0;
     return 1;

@@ -89,6 +89,7 @@ typedef struct {
     double **residual;        /* mean over runs; NULL: none                                           */
     int32_t *runs;            /* that ended well                                                      */
     int32_t *tried;           /* repeat numbers used                                                  */
+    int32_t *good;            /* repeat number of the last run that ended well                        */
 } ct__tune_point;
 
 /* The state of ct_tune. */
@@ -121,6 +122,7 @@ typedef struct {
     int              retried, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
     int              noise_known;        /* runs were repeated                           */
+    int              searched;           /* points do not count any more                 */
     const char      *phase;
     int64_t          running;
     double           start_s;
@@ -141,6 +143,8 @@ ct_status ct__evaluate(ct__tuner *t, int64_t count, ct__tune_point *const point[
 /* One point on one log; `repeats` runs in all; 0: one more than it has. */
 ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[],
                            int32_t repeats);
+/* As many runs as each point has on its log once more, with the same seeds. */
+ct_status ct__evaluate_again(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[]);
 int ct__is_done(const ct__tune_point *p); /* finite loss on all active logs */
 int ct__is_active(const ct__tuner *t, int32_t log);
 int32_t ct__actives(const ct__tuner *t); /* how many */
@@ -218,6 +222,8 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
 ct_status ct__note_covered(ct__tuner *t);
 /* Logs whose estimates have records that are no poses, or stamps out of order. */
 ct_status ct__note_records(ct__tuner *t);
+/* Losses of training and test logs that are far apart. */
+ct_status ct__note_test_logs(ct__tuner *t);
 /* Runs that failed. */
 ct_status ct__note_failures(ct__tuner *t);
 /* A finding: stuck at p, where a model predicts that decrease along s. */

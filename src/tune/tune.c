@@ -91,6 +91,10 @@ static ct_status run(ct__tuner *t)
     answer = t->start;
     CT_TRY(ct__evaluate(t, 1, &t->start, CT__TRAIN, t->repeats));
     r->loss_start = t->start->loss;
+    if (r->loss_start == 0)
+        return ct_fail(t->err, CT_E_ARGUMENT,
+                       "at the start values the loss is 0 on all training logs: there is nothing to minimise. Is the "
+                       "estimate a copy of the truth, or does the loss leave out what differs?");
     CT_TRY(ct__find_first(t, &first));
     if (first && !t->cancelled) CT_TRY(ct__order_logs(t, first));
     const int later = t->options.method == CT_TUNE_DFGN && ct__first_logs(t) < t->trains; /* after a step */
@@ -100,6 +104,10 @@ static ct_status run(ct__tuner *t)
         CT_TRY(ct__search(t, first, &answer, &r->stop));
     } else if (!t->cancelled) r->stop = t->c.n ? CT_TUNE_STOP_FAILED : CT_TUNE_STOP_NONE;
     if (t->cancelled && t->best) answer = t->best;
+    t->searched = 1;
+    const int converges = t->options.method != CT_TUNE_RANDOM && t->options.method != CT_TUNE_GLOBAL;
+    if (r->stop == CT_TUNE_STOP_POINTS && converges)
+        CT_TRY(ct_findings_add(&r->findings, CT_FINDING_SEARCH_UNFINISHED, 1, (double[]){(double)t->limit}, t->err));
     memcpy(r->best, answer->value, (size_t)r->parameters * sizeof *r->best);
     if (!t->cancelled && ct__is_done(answer) && t->c.n) CT_TRY(ct__choose_held_out(t, answer, &answer));
     CT_TRY(ct__tune_error_bars(t, answer));
@@ -108,6 +116,7 @@ static ct_status run(ct__tuner *t)
     if (t->cancelled) r->stop = CT_TUNE_STOP_CANCELLED;
     CT_TRY(ct__note_covered(t));
     CT_TRY(ct__note_records(t));
+    CT_TRY(ct__note_test_logs(t));
     return ct__note_failures(t);
 }
 

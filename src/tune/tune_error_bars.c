@@ -8,7 +8,11 @@
  * which holds whether or not residuals are white. With few recordings it is too small by chance, so the larger of two
  * is taken: that of recordings, and that of eight parts of each log. Directions u that the data do not determine, such
  * as a common factor on all variances, are left out: those with a standard error above ten times in variance. A
- * parameter that lies mostly in such directions has none. */
+ * parameter that lies mostly in such directions has none: it is not determined.
+ *
+ * At a minimum residuals may have no slope along a parameter, and the loss curvature all the same: errors whose size
+ * depends on it are smallest there. Such a parameter is halved and doubled. If the loss moves it is determined, but has
+ * no standard error: the linear model does not tell one. */
 #include "tune/search.h"
 #include "base/eigen.h"
 
@@ -17,6 +21,8 @@
 #define PARTS     8
 #define UNKNOWN   2.3  /* standard error of a log variance: a factor of ten                     */
 #define FLATTEST  1e-10
+#define FARTHER   1.4  /* of a log variance: half and twice a sigma                             */
+#define MOVES     0.01 /* of the loss: a change that is seen                                    */
 
 typedef struct {
     ct__tuner       *t;
@@ -170,12 +176,43 @@ static ct_status compute(bars *b, ct__tune_point *answer)
     return set_sensitivities(b);
 }
 
+/* Does the loss move where coordinate k does? pair: evaluated; NULL: beyond a bound. */
+static int moves(const bars *b, const ct__tune_point *answer, ct__tune_point *const pair[2])
+{
+    const double least = MOVES * answer->loss + 3 * b->t->noise_loss;
+    for (int side = 0; side < 2; side++)
+        if (pair[side] != answer && !(fabs(pair[side]->loss - answer->loss) <= least)) return 1; /* or it fails */
+    return 0;
+}
+
+/* Standard errors of parameters without slopes <- NaN, where runs show that the loss moves. */
+static ct_status look_at_runs(bars *b, ct__tune_point *answer)
+{
+    ct__tuner *t = b->t;
+    const ct__coordinates *c = &t->c;
+    for (int32_t k = 0; k < b->n && !t->cancelled; k++) {
+        double *error = &t->result->standard_error[c->parameter[k]];
+        const double slope = 0.5 * b->model.H[k * b->n + k] * FARTHER * FARTHER;
+        ct__tune_point *pair[2];
+        if (ct__coordinates_held(c, k) || !isinf(*error) || slope > MOVES * answer->loss) continue;
+        for (int side = 0; side < 2; side++) {
+            memcpy(c->work, answer->x, (size_t)b->n * sizeof *c->work);
+            c->work[k] += side ? FARTHER : -FARTHER;
+            CT_TRY(ct__point_at(t, c->work, &pair[side]));
+        }
+        CT_TRY(ct__evaluate(t, 2, pair, CT__TRAIN, t->repeats));
+        if (!t->cancelled && moves(b, answer, pair)) *error = NAN;
+    }
+    return CT_OK;
+}
+
 ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point *answer)
 {
     bars b = {.t = t, .n = t->c.n};
     if (!ct__is_done(answer) || !t->c.n) return CT_OK;
     ct_status status = begin(&b);
     if (status == CT_OK) status = compute(&b, answer);
+    if (status == CT_OK && b.model.count > 0) status = look_at_runs(&b, answer);
     end(&b);
     return status;
 }

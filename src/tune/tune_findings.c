@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define NAMED   3   /* parameters that a finding names, at most     */
+#define APART   10  /* times: errors of training and test logs      */
 #define COVERED 0.9 /* of the truth's time: less than that is told  */
 
 ct_status ct__note_stuck(ct__tuner *t, const ct__tune_point *p, double predicted, const double *s)
@@ -67,4 +68,21 @@ ct_status ct__note_failures(ct__tuner *t)
     const double value[] = {(double)failed, (double)r->runs, t->recovered};
     CT_TRY(ct_findings_add(&r->findings, CT_FINDING_RUNS_FAILED, 3, value, t->err));
     return ct_findings_add_subject(&r->findings, CT_SUBJECT_CAUSE, -1, 0, ct_tune_end_name((ct_tune_end)most), t->err);
+}
+
+ct_status ct__note_test_logs(ct__tuner *t)
+{
+    double loss[2] = {0};
+    for (int test = 0; test < 2; test++) {
+        int32_t count = 0;
+        for (int32_t l = 0; l < t->problem->logs; l++) {
+            if ((t->problem->log[l].test != 0) != test || !t->start->runs[l]) continue;
+            loss[test] += t->start->figures[l].loss;
+            count++;
+        }
+        if (count) loss[test] /= count;
+    }
+    const double value[] = {loss[0], loss[1], sqrt(fmax(loss[0], loss[1]) / fmin(loss[0], loss[1]))};
+    if (!(fmin(loss[0], loss[1]) > 0 && value[2] > APART)) return CT_OK;
+    return ct_findings_add(&t->result->findings, CT_FINDING_TEST_LOGS_DIFFER, 3, value, t->err);
 }

@@ -296,7 +296,7 @@ static void bound(ct__tuning_reader *r, const ct__tuning_parameter *p, ct_tune_p
         ct__mistake(&r->base, p->node, "lower and upper are missing: a %s has no usual bounds%s",
                     ct_quantity_name((ct_quantity)p->is),
                     p->is == CT_QUANTITY_NUMBER ? "" : " unless it starts above 0");
-    else if (to->log && lower && !(p->lower > 0))
+    else if (to->log && lower && !lower->bad && !(p->lower > 0))
         ct__mistake(&r->base, lower, "expected a positive number, because the logarithm is searched; found %g",
                     p->lower);
     if (p->node->bad || (lower && lower->bad)) return;

@@ -31,6 +31,10 @@ typedef struct {
     double            *x;
     int64_t            runs;
     ct_tune_queue      queue;
+    int                compares;     /* the method compares losses alone: see box_forget                          */
+    double            *now;          /* values of the point under way                                             */
+    double             sum, least;   /* of losses over its training logs; the least sum of a point                */
+    int32_t            summed;       /* training logs in the sum                                                  */
     int64_t            ticket;       /* of the run that is to be collected; -1: none                              */
     ct_tune_outcome    outcome;
 } black_box;
@@ -38,6 +42,10 @@ typedef struct {
 /* The data are borrowed. Start values are the oracle's; box_start changes them. */
 ct_status box_new(const nav_data *data, const box_faults *faults, black_box *out, ct_err *err);
 void      box_free(black_box *box);
+/* Before a search. compares: of a method that keeps the best point and looks at nothing else. When some logs of a point
+ * have a larger sum of losses than all logs of the best one, runs of its other logs are counted but not computed: they
+ * cannot change what comes. */
+void      box_forget(black_box *box, int compares);
 /* One run. */
 ct_status box_run(black_box *box, const double *value, int32_t log, int32_t repeat, ct_tune_outcome *out, ct_err *err);
 /* Mean loss per row over the test logs, without faults; INFINITY: one has no estimate, or it is above the limit. Logs

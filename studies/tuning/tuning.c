@@ -11,8 +11,13 @@
  * training loss, is within 5 %. Prints tables as Markdown, and what is claimed but missed; exit code 1 then. Seeds of
  * the data are first, first + 1, ...; --methods is dfgn unless given, but in the part of this name all of them.
  *
- *     covtune-tune-study [--quick] [--starts N] [--seeds N] [--first-seed N] [--data D1,D2] [--methods dfgn,lm]
- *                        [--parts starts,methods,far,faults] */
+ * --other-starts N: of methods but dfgn; as many as of dfgn unless given. --slow-starts N: of the methods that need
+ * hundreds of runs, fw, global and random; as many as of others unless given.
+ * --each: one line for each search on stderr.
+ *
+ *     covtune-tune-study [--quick] [--starts N] [--other-starts N] [--slow-starts N] [--seeds N] [--first-seed N]
+ *                        [--data D1,D2] [--methods dfgn,lm] [--parts starts,methods,far,faults]
+ *                        [--faults noise1,noise5,crashes,digits,all] [--each] */
 #include "studies/tuning/black_box.h"
 
 #include <math.h>
@@ -42,7 +47,8 @@ static void claim(int holds, const char *what, const char *of, double found, dou
 
 typedef struct {
     int         starts, seeds, first_seed, quick;
-    const char *data, *methods, *parts;
+    const char *data, *methods, *parts, *faults;
+    int         other_starts, slow_starts, each;
 } request;
 
 /* Is the word in a list with commas? NULL: everything is. */
@@ -63,6 +69,7 @@ typedef struct {
     double     first[2];  /* runs of each log until within 5 %, 3 %; INFINITY: never */
     int        only_first; /* the search ends there                          */
     double     end;       /* error over the oracle's, of the answer       */
+    double     searched;  /* the same of the search's, before held-out logs chose */
     double     noise;     /* relative deviation of the loss, as measured  */
     ct_tune_stop stop;
 } trial;
@@ -104,9 +111,12 @@ static trial search(black_box *box, double oracle, ct_tune_method method, uint64
     o.folds = whole ? o.folds : 0;
     o.progress = progress;
     o.user = &t;
+    box_forget(box, method == CT_TUNE_RANDOM);
     must(ct_tune(&box->problem, &o, &box->queue, &r, &err));
     judge(&t, r.best, r.loss, (double)r.runs / box->data->trains);
     t.end = only_first ? NAN : error_of(&t, r.value, INFINITY);
+    t.searched = only_first || !memcmp(r.best, r.value, (size_t)box->m * sizeof *r.best) ? t.end
+                                                                           : error_of(&t, r.best, INFINITY);
     t.stop = r.stop;
     t.noise = r.noise;
     ct_tune_result_free(&r);
@@ -166,6 +176,24 @@ typedef struct {
     double worst, noise;
 } row;
 
+/* Starts of a method: few of those that need hundreds of runs. */
+static int starts_of(const request *q, ct_tune_method method)
+{
+    const int slow = method == CT_TUNE_FW || method == CT_TUNE_GLOBAL || method == CT_TUNE_RANDOM;
+    if (method == CT_TUNE_DFGN) return q->starts;
+    if (slow && q->slow_starts) return q->slow_starts;
+    return q->other_starts ? q->other_starts : q->starts;
+}
+
+static void print_each(const request *q, const char *data, ct_tune_method method, int seed, int start, const trial *t)
+{
+    if (q->each)
+        fprintf(stderr, "%s %s seed %d start %d: %.1f runs until 5 %%, %.1f until 3 %%, end %.4f, of the search %.4f, "
+                        "stop %s\n",
+                data, ct_tune_method_name(method), seed, start, t->first[0], t->first[1], t->end, t->searched,
+                ct_tune_stop_name(t->stop));
+}
+
 /* All starts of a method, over seeds of the data. */
 static row run_starts(const request *q, const char *data, ct_tune_method method, const box_faults *faults,
                       int only_first, int *m)
@@ -176,10 +204,11 @@ static row run_starts(const request *q, const char *data, ct_tune_method method,
         world w;
         world_new(data, (uint64_t)(q->first_seed + k), faults, q, &w);
         *m = w.box.m;
-        for (int s = k; s < q->starts && r.starts < STARTS_MAX; s += q->seeds) {
+        for (int s = k; s < starts_of(q, method) && r.starts < STARTS_MAX; s += q->seeds) {
             start_off(&w, (uint64_t)s);
             const int   whole = method == CT_TUNE_DFGN && !only_first;
             const trial t = search(&w.box, w.oracle, method, (uint64_t)s + 1, whole, only_first);
+            print_each(q, data, method, q->first_seed + k, s, &t);
             first[r.starts++] = isfinite(t.first[0]) ? t.first[0] : 1e9;
             r.reached += isfinite(t.first[0]);
             r.within3 += t.end <= 1.03;
@@ -238,9 +267,10 @@ static void claim_faster(const request *q, ct_tune_method method, const char *da
 static void print_methods(const request *q)
 {
     double mine[DATASETS] = {NAN, NAN, NAN, NAN}, runs[CT_TUNE_METHOD_COUNT][DATASETS];
-    printf("\nStarts ten times off, %d of each: runs of each log until first within 5 %% of the oracle on unseen logs, "
-           "median; at most %d (m + 1) points. In brackets: starts that came so far, where not all did.\n\n| method |",
-           q->starts, BUDGET);
+    printf("\nStarts ten times off, %d of dfgn, %d of fw, global and random, %d of others: runs of each log until first within 5 %% "
+           "of the oracle on unseen logs, median; at most %d (m + 1) points. In brackets: starts that came so far, "
+           "where not all did.\n\n| method |",
+           q->starts, starts_of(q, CT_TUNE_RANDOM), starts_of(q, CT_TUNE_LM), BUDGET);
     for (int d = 0; d < DATASETS; d++) printf(" %s |", DATA[d]);
     printf("\n|---|---:|---:|---:|---:|\n");
     for (int k = 0; k < CT_TUNE_METHOD_COUNT; k++) {
@@ -292,6 +322,7 @@ static void print_far_method(const request *q, int d, ct_tune_method method)
         start_far(&w);
         m = w.box.m;
         const trial t = search(&w.box, w.oracle, method, (uint64_t)seed, method == CT_TUNE_DFGN, 0);
+        print_each(q, DATA[d], method, seed, 0, &t);
         for (int k = 0; k < 2; k++) first[k][count] = isfinite(t.first[k]) ? t.first[k] : 1e9;
         within += t.end <= 1.03;
         stuck += t.end > 1.05 && t.stop == CT_TUNE_STOP_STUCK;
@@ -324,19 +355,20 @@ static void print_far(const request *q)
 static void print_faults(const request *q)
 {
     static const struct {
-        const char *name;
+        const char *word, *name;
         box_faults  faults;
-    } FAULT[] = {{"noise of 1 %", {0.01, 0, 0, 1}},
-                 {"noise of 5 %", {0.05, 0, 0, 2}},
-                 {"10 % of runs crash", {0, 0.1, 0, 3}},
-                 {"six digits", {0, 0, 6, 4}},
-                 {"all of them", {0.05, 0.1, 6, 5}}};
+    } FAULT[] = {{"noise1", "noise of 1 %", {0.01, 0, 0, 1}},
+                 {"noise5", "noise of 5 %", {0.05, 0, 0, 2}},
+                 {"crashes", "10 % of runs crash", {0, 0.1, 0, 3}},
+                 {"digits", "six digits", {0, 0, 6, 4}},
+                 {"all", "all of them", {0.05, 0.1, 6, 5}}};
     printf("\nNoise, crashes, rounded output; starts ten times off: dfgn. Noise: of the loss of all logs at the "
            "start.\n\n| data | estimator | noise | runs | within 3 %% | within 5 %% | worst |\n"
            "|---|---|---:|---:|---:|---:|---:|\n");
     for (int d = 0; d < DATASETS; d++)
         for (size_t k = 0; k < sizeof FAULT / sizeof *FAULT && listed(q->data, DATA[d]); k++) {
             int m;
+            if (!listed(q->faults, FAULT[k].word)) continue;
             const row r = run_starts(q, DATA[d], CT_TUNE_DFGN, &FAULT[k].faults, 0, &m);
             printf("| %s | %s | %.1f %% | %.1f | %d of %d | ", DATA[d], FAULT[k].name, 100 * r.noise, r.first,
                    r.within3, r.starts);
@@ -352,16 +384,21 @@ int main(int count, char **word)
     request q = {.starts = 40, .seeds = 1, .first_seed = 1};
     for (int i = 1; i < count; i++) {
         const int last = i + 1 >= count;
-        if (!strcmp(word[i], "--quick")) q = (request){4, 1, 1, 1, "D1", "dfgn,bobyqa", NULL};
+        if (!strcmp(word[i], "--quick")) q = (request){4, 1, 1, 1, "D1", "dfgn,bobyqa", NULL, NULL, 0, 0, 0};
         else if (!strcmp(word[i], "--starts") && !last) q.starts = atoi(word[++i]);
+        else if (!strcmp(word[i], "--other-starts") && !last) q.other_starts = atoi(word[++i]);
+        else if (!strcmp(word[i], "--slow-starts") && !last) q.slow_starts = atoi(word[++i]);
+        else if (!strcmp(word[i], "--each")) q.each = 1;
         else if (!strcmp(word[i], "--seeds") && !last) q.seeds = atoi(word[++i]);
         else if (!strcmp(word[i], "--first-seed") && !last) q.first_seed = atoi(word[++i]);
         else if (!strcmp(word[i], "--data") && !last) q.data = word[++i];
         else if (!strcmp(word[i], "--methods") && !last) q.methods = word[++i];
+        else if (!strcmp(word[i], "--faults") && !last) q.faults = word[++i];
         else if (!strcmp(word[i], "--parts") && !last) q.parts = word[++i];
         else {
-            fprintf(stderr, "covtune-tune-study: --quick, --starts N, --seeds N, --first-seed N, --data D1,.., "
-                            "--methods dfgn,.. or --parts starts,methods,far,faults, found \"%s\"\n", word[i]);
+            fprintf(stderr, "covtune-tune-study: --quick, --starts N, --other-starts N, --slow-starts N, --seeds N, "
+                            "--first-seed N, --data D1,.., --methods dfgn,.., --parts starts,methods,far,faults, --faults noise1,.. "
+                            "or --each, found \"%s\"\n", word[i]);
             return 2;
         }
     }

@@ -202,7 +202,8 @@ static void put_remark(ct_table *t, const json_t *o)
     else if (*bound)
         ct_table_text(t, "at its %s bound", bound), ct_table_mark(t, 2);
     else if (isnan(tune_number(o, "standard_error")))
-        ct_table_text(t, "not determined"), ct_table_mark(t, 2);
+        ct_table_text(t, json_is_true(json_object_get(o, "undetermined")) ? "not determined" : "no standard error"),
+            ct_table_mark(t, 2);
     else
         ct_table_text(t, "%s", "");
 }

@@ -30,6 +30,9 @@ static void remark(const tune_job *job, int32_t i, char *buf, size_t size)
         snprintf(buf, size, "at its %s bound, %g", side < 0 ? "lower" : "upper", side < 0 ? p->lower : p->upper);
     else if (job->result.standard_error && isinf(job->result.standard_error[i]))
         snprintf(buf, size, "not determined");
+    else if (job->result.standard_error && isnan(job->result.standard_error[i]) && isfinite(job->result.loss) &&
+             job->result.stop != CT_TUNE_STOP_CANCELLED)
+        snprintf(buf, size, "matters; no standard error");
 }
 
 static void print_parameters(const tune_job *job)

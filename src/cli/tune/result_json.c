@@ -15,7 +15,8 @@ static json_t *parameter_json(const tune_job *job, int32_t i)
     cli_put(o, "scale", cli_text(p->log ? "log" : "linear"));
     cli_put(o, "start", cli_number(p->start));
     cli_put(o, "value", cli_number(r->value[i]));
-    cli_put(o, "standard_error", cli_number(r->standard_error ? r->standard_error[i] : NAN)); /* null: not determined */
+    cli_put(o, "standard_error", cli_number(r->standard_error ? r->standard_error[i] : NAN)); /* null: none */
+    cli_put(o, "undetermined", cli_check_alloc(json_boolean(r->standard_error && isinf(r->standard_error[i]))));
     cli_put(o, "at_bound",
             r->at_bound && r->at_bound[i] ? cli_text(r->at_bound[i] < 0 ? "lower" : "upper") : json_null());
     cli_put(o, "lower", cli_number(p->lower));
