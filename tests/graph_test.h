@@ -102,7 +102,7 @@ static inline void measure(world *w, const ct_factor_ops *ops, const int32_t *va
     double *at = z;
     for (int f = 0; f < ops->fields; at += ct_kind_size(ops->field[f++])) {
         for (int i = 0; i < ct_kind_size(ops->field[f]); i++) at[i] = 0;
-        if (f < ops->required) continue;
+        if (f < ops->required || ops->field[f] == CT_R1) continue; /* and points are not above it */
         ct_kind_identity(ops->field[f], at); /* a sensor a little off the body's origin */
         jitter(w, ops->field[f], 0.3, at);
     }
@@ -147,7 +147,7 @@ static inline int32_t pick_noise(world *w, int rows)
 static inline void tie(world *w, const ct_factor_ops *ops, int32_t a, int32_t b)
 {
     const int32_t var[2] = {a, b};
-    double        z[32];
+    double        z[32] = {0};
     measure(w, ops, var, z);
     CHECK_OK(ct_graph_add_factor(w->graph, ops, var, z, NULL, pick_noise(w, ops->rows), &w->err), w->err);
 }

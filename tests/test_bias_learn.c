@@ -82,15 +82,16 @@ static void test_a_constant_has_no_time_constant(void)
     ct_dataset_free(d);
 }
 
-/* The whole of learning, in the plane: a bias closes the gap to the process that the data were drawn with. */
+/* The whole of learning, in the plane: a bias closes the gap from white noise of the same size to the process that the
+ * data were drawn with, and tracks as well as white noise learned by tracking does. */
 static void test_learned_biases_track_as_the_true_process_does(void)
 {
     ct_nav_options o = {0};
     ct_err err = {0};
     ct_dataset *d;
     ct_noise *latent;
-    ct_run *run = NULL, *plain = NULL;
-    double rmse[3], nees = 0;
+    ct_run *run = NULL, *white = NULL, *plain = NULL;
+    double rmse[3], nees = 0, tracked = 0;
     CHECK(ct_nav_preset("D1", CT_SE2, &o));
     o.least = o.most = 250, o.drift = 2, o.drift_poses = 25;
     CHECK_OK(ct_dataset_new(&d, &err), err);
@@ -102,10 +103,15 @@ static void test_learned_biases_track_as_the_true_process_does(void)
     }
     ct_run_options options = ct_run_defaults();
     CHECK_OK(ct_run_learn(d, &options, &plain, &err), err);
+    options.method = "closed-form";
+    CHECK_OK(ct_run_learn(d, &options, &white, &err), err);
+    options = ct_run_defaults();
     ct_summary s;
     ct_evaluate_options how = ct_evaluate_defaults();
     how.nees = 1;
     CHECK_OK(ct_dataset_evaluate(d, CT_DATASET_TEST, ct_run_noise(plain), &how, &s, &err), err);
+    tracked = s.accuracy.translation;
+    CHECK_OK(ct_dataset_evaluate(d, CT_DATASET_TEST, ct_run_noise(white), &how, &s, &err), err);
     rmse[0] = s.accuracy.translation;
     CHECK_OK(ct_bias_list_apply("gps=gauss-markov", "", d, &err), err);
     CHECK_OK(ct_run_learn(d, &options, &run, &err), err);
@@ -123,9 +129,11 @@ static void test_learned_biases_track_as_the_true_process_does(void)
     rmse[2] = s.accuracy.translation;
     CHECK(rmse[2] < rmse[0]);
     CHECK(rmse[1] - rmse[2] < 0.25 * (rmse[0] - rmse[2]));
+    CHECK(rmse[1] < 1.05 * rmse[2] && rmse[1] < 1.02 * tracked);
     CHECK(nees > 0.6 && nees < 1.6);
     ct_noise_free(latent);
     ct_run_free(run);
+    ct_run_free(white);
     ct_run_free(plain);
     ct_dataset_free(d);
 }

@@ -1,14 +1,12 @@
 /* test_factors.c: every built-in measurement model, and user models through the same door.
  *
  * Laws run over the whole list, so a model added there is tested. Measurements of the truth are made
- * with the public functions of lie.h, not with the kernels under test.
- */
+ * with the public functions of lie.h, not with the kernels under test. */
 #include <covtune/graph.h>
 
 #include "ct_test.h"
 
 #define PI 3.14159265358979323846
-
 enum { DRAWS = 200, Z_MAX = 32 };
 
 #define H  (PI / 2)
@@ -191,6 +189,8 @@ static void measure_sight(sample *s)
     to_sensor(s, p, m);
     if (cameras(s)) measure_image(s, m);
     if (is(s, "range")) s->z[0] = norm(at.n, m);
+    if (is(s, "range_se2_r2") || is(s, "range_se2_point")) /* above the sensor */
+        s->z[0] = hypot(norm(2, m), s->z[s->ops->arity == 2 ? 3 : 5]);
     if (is(s, "point")) memcpy(s->z, m, (size_t)at.n * sizeof *m);
     for (int i = 0; at.direction >= 0 && i < at.n; i++) s->z[at.direction + i] = m[i] / (at.n == 2 ? norm(2, m) : 0.3);
 }

@@ -252,7 +252,7 @@ static void test_columns_that_mean_nothing_are_listed(void)
     write_table("battery.csv", "t,volts,amps", 0, 1, 6, "12,3");
     write_table("gyro.csv", "t,wz", 0, 1, 6, "0.1");
     TEXT(NULL, "battery.csv: no sensor was recognised by the names of its fields: t, volts, amps",
-         "gyro.csv: turn rates without speeds");
+         "gyro.csv: turn rates, which the odometry has, too");
 }
 
 int main(void)

@@ -56,7 +56,8 @@ typedef struct {
 ct_conditional_options ct_conditional_defaults(void);
 
 /* Values of feature number `feature` of a model's function that factors of a graph have outside of the range that it
- * was learned in. There the function has its value at the end of the range. Adds to *out, which begins with zeros. */
+ * was learned in, by more than a tenth of it. There the function has its value at the end of the range. Adds to *out,
+ * which begins with zeros. */
 typedef struct {
     int64_t factors, outside; /* of the model; those of them that are outside */
     double  low, high;        /* the least and the largest value outside      */

@@ -192,7 +192,7 @@ static void read_loss(ct__tuning_reader *r, ct__node *n)
                     "expected a distance, a time or a number of frames, such as 10 m, 2 s, 5 frames; found "
                     "\"%.40s\"",
                     over->text);
-    if (over && o->type != CT_TRACK_RELATIVE)
+    else if (over && o->type != CT_TRACK_RELATIVE)
         ct__mistake(&r->base, over, "\"over\" is of \"type: relative\"; the type here is %s",
                     ct_track_loss_name(o->type));
     if (n && as.translation == 0 && as.rotation == 0 && as.nees == 0)

@@ -267,8 +267,9 @@ static void claim_faster(const request *q, ct_tune_method method, const char *da
 static void print_methods(const request *q)
 {
     double mine[DATASETS] = {NAN, NAN, NAN, NAN}, runs[CT_TUNE_METHOD_COUNT][DATASETS];
-    printf("\nStarts ten times off, %d of dfgn, %d of fw, global and random, %d of others: runs of each log until first within 5 %% "
-           "of the oracle on unseen logs, median; at most %d (m + 1) points. In brackets: starts that came so far, "
+    printf("\nStarts ten times off, %d of dfgn, %d of fw, global and random, %d of others: runs of each log until "
+           "first within 5 %% of the oracle on unseen logs, median; at most %d (m + 1) points. In brackets: starts "
+           "that came so far, "
            "where not all did.\n\n| method |",
            q->starts, starts_of(q, CT_TUNE_RANDOM), starts_of(q, CT_TUNE_LM), BUDGET);
     for (int d = 0; d < DATASETS; d++) printf(" %s |", DATA[d]);
@@ -397,8 +398,8 @@ int main(int count, char **word)
         else if (!strcmp(word[i], "--parts") && !last) q.parts = word[++i];
         else {
             fprintf(stderr, "covtune-tune-study: --quick, --starts N, --other-starts N, --slow-starts N, --seeds N, "
-                            "--first-seed N, --data D1,.., --methods dfgn,.., --parts starts,methods,far,faults, --faults noise1,.. "
-                            "or --each, found \"%s\"\n", word[i]);
+                            "--first-seed N, --data D1,.., --methods dfgn,.., --parts starts,methods,far,faults, "
+                            "--faults noise1,.. or --each, found \"%s\"\n", word[i]);
             return 2;
         }
     }
