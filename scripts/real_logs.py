@@ -380,6 +380,23 @@ def labyrinth(folder, parts=3, states=None):
         yield seq
 
 
+def labyrinth_errors(folder, parts=3, states=None):
+    """Of the ranges at the truth, for each part: what is measured without correction, less the distance."""
+    for seq in labyrinth(folder, parts, states):
+        place = {}
+        errors = []
+        for line in seq.lines:
+            words = line.split()
+            if words[0] == "truth":
+                place[words[1]] = [float(w) for w in words[2:4]]
+        for line in seq.lines:
+            words = line.split()
+            if words[:3] == ["factor", "range_se2_point", "uwb"]:
+                range_, x, y = (float(w) for w in words[4:7])
+                errors.append(range_ + .12 - math.dist(place[words[3]], (x, y)))
+        yield errors
+
+
 # ---- KITTI: stereo odometry and loop closures ----
 
 def kitti(folder, number):

@@ -19,6 +19,7 @@ typedef struct {
     int    gps_swap, gps_flip;
     double range_scale, range_bias, range_delay, range_arm[2];
     double gps_outliers, gps_outlier_size, gps_student, gps_rho, odom_rho, gps_lasting, range_growth;
+    double range_lasting; /* correlation of ranges of neighbouring poses; below 0, negated: of one beacon's ranges */
     double gps_dilution; /* 1: sigma is hdop times 0.5 m, exp of a normal number, a feature */
     double gps_wander; /* sigma in m of an error that lasts for 60 poses, under the noise */
     double spread; /* of odom_bias[2] over runs */
@@ -104,7 +105,9 @@ static inline void doctor_gps(const doctor_world *w, int run, int k, ct_rng *rng
     if (w->gps_dilution > 0) ct_graph_set_feature(g, "hdop", 1, &last, &hdop, NULL);
 }
 
-static inline void doctor_range(const doctor_world *w, int run, int k, ct_rng *rng, ct_graph *g, int32_t model)
+/* slow: the last errors of the four beacons. */
+static inline void doctor_range(const doctor_world *w, int run, int k, ct_rng *rng, double *slow, ct_graph *g,
+                                int32_t model)
 {
     static const double BEACON[4][2] = {{-5, -5}, {45, -3}, {42, 40}, {-8, 38}};
     const ct_se2        x = doctor_pose(w, run, k * w->dt + w->range_delay);
@@ -112,7 +115,10 @@ static inline void doctor_range(const doctor_world *w, int run, int k, ct_rng *r
     const double        sx = x.x + x.c * w->range_arm[0] - x.s * w->range_arm[1],
                         sy = x.y + x.s * w->range_arm[0] + x.c * w->range_arm[1], d = hypot(p[0] - sx, p[1] - sy);
     const double        sigma = DOCTOR_RANGE * (w->range_growth > 0 ? 0.3 + w->range_growth * d / 30 : 1);
-    const double        n = sigma * ct_rng_normal(rng);
+    const double        a = fabs(w->range_lasting);
+    double             *last = &slow[w->range_lasting < 0 ? k % 4 : 0];
+    *last = a * *last + sqrt(1 - a * a) * ct_rng_normal(rng);
+    const double        n = sigma * *last;
     double              z[6] = {(1 + w->range_scale) * d + w->range_bias + n, p[0], p[1], 0, 0, 0};
     if (z[0] < 0) z[0] = 0;
     ct_graph_add_factor(g, &ct_range_se2_point, &k, z, NULL, model, NULL);
@@ -123,17 +129,18 @@ static inline ct_sequence *doctor_run(const doctor_world *w, int run, ct_noise *
     ct_graph    *g;
     ct_sequence *seq;
     char         name[32];
-    double       slow[2];
+    double       slow[2], slow_range[4];
     ct_rng       rng = ct_rng_seed(w->seed * 1000 + (uint64_t)run);
     const int32_t odom = ct_noise_find(noise, "odom"), gps = ct_noise_find(noise, "gps"),
                   range = ct_noise_find(noise, "range");
     ct_graph_new(&g, NULL);
     for (int k = 0; k < w->poses; k++) ct_graph_add_se2(g, NULL, doctor_pose(w, run, k * w->dt), NULL, NULL);
     slow[0] = ct_rng_normal(&rng), slow[1] = ct_rng_normal(&rng);
+    for (int i = 0; i < 4; i++) slow_range[i] = w->range_lasting < 0 ? ct_rng_normal(&rng) : 0;
     for (int k = 0; k < w->poses; k++) {
         if (k + 1 < w->poses) doctor_odometry(w, run, k, &rng, g, odom);
         if (w->with_gps) doctor_gps(w, run, k, &rng, slow, g, gps);
-        if (w->with_ranges) doctor_range(w, run, k, &rng, g, range);
+        if (w->with_ranges) doctor_range(w, run, k, &rng, slow_range, g, range);
     }
     ct_sequence_new(g, &seq, NULL);
     snprintf(name, sizeof name, "run%d", run);

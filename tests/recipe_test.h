@@ -144,6 +144,7 @@ static const char PLANAR[] =
     "    kernel: cauchy:2\n"
     "    full: true\n"
     "    lasting: 20\n"
+    "    lasting_each: 30\n"
     "  - sensor: truth\n"
     "    sigma: [0.01, 0.04]\n"
     "    ned: true\n"

@@ -156,6 +156,29 @@ static void test_noise_that_is_not_white_and_normal_is_named(void)
     FAULT(5, CT_FINDING_ERRORS_AUTOCORRELATED, NULL, 0, 0.8, -1, w.gps_lasting = 0.8);
 }
 
+/* An error of ranges is the sensor's, or one of each beacon: neighbours of different beacons tell. One that is nearly
+ * over at the beacon's next range is said, and left as it is. */
+static void test_errors_that_last_are_of_the_sensor_or_of_each_beacon(void)
+{
+    static const struct {
+        double correlation;
+        int    kind; /* of the correction; -1: none */
+    } CASE[] = {{0.95, CT_CORRECT_LASTING}, {-0.8, CT_CORRECT_LASTING_EACH}, {-0.45, -1}};
+    for (int i = 0; i < 3; i++) {
+        doctor_world w = doctor_world_clean(8 + (uint64_t)i);
+        w.range_lasting = CASE[i].correlation;
+        w.poses = 500;
+        ct_diagnosis     *d = doctor_examine(&w);
+        const ct_finding *f = find(d, CT_FINDING_ERRORS_AUTOCORRELATED, "range.range");
+        CHECK(f && d->findings.count == 1);
+        if (!f) print_findings(d);
+        const int32_t c = f ? d->correction_of[f - d->findings.item] : -1;
+        CHECK(c >= 0 ? (int)d->correction[c].kind == CASE[i].kind : CASE[i].kind < 0);
+        if (i == 1 && c >= 0) CHECK(fabs(log(d->correction[c].value[0] / (-4 * w.dt / log(0.8)))) < 0.3);
+        ct_diagnosis_free(d);
+    }
+}
+
 /* The sigma of ranges grows with the range, 0.3 + range / 30. */
 static void test_noise_that_depends_on_the_range_is_named(void)
 {
@@ -279,6 +302,7 @@ int main(void)
     RUN(test_faults_of_positions_are_found_and_measured);
     RUN(test_faults_of_ranges_are_found_and_measured);
     RUN(test_noise_that_is_not_white_and_normal_is_named);
+    RUN(test_errors_that_last_are_of_the_sensor_or_of_each_beacon);
     RUN(test_noise_that_depends_on_the_range_is_named);
     RUN(test_noise_that_depends_on_a_feature_is_named_instead_of_heavy_tails);
     RUN(test_faults_that_differ_between_recordings_are_corrected_in_each);

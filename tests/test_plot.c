@@ -287,7 +287,7 @@ static void test_cells_have_the_colours_of_their_values(void)
         stands_at(2, by_scale(&sx, 0, x[k] + 0.5), by_scale(&sy, 0, y[k] + 0.5));
     }
     for (int k = 1; k < 7; k++) {
-        char class[16];
+        char class[24];
         snprintf(class, sizeof class, "cell g%d", k);
         CHECK(find_path(svg, 0, class) && drawn.count == 0);
     }

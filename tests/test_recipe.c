@@ -18,7 +18,7 @@ static void test_every_value_of_a_planar_recipe_is_read(void)
     if (!p) return;
     CHECK(!strcmp(ct_recipe_text(p), PLANAR) && !strcmp(p->folder, "logs"));
     CHECK(!strcmp(p->recording, "run{run}") && !strcmp(p->bodies, "robot"));
-    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 17);
+    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 18);
     const ct__recipe_source *s = &p->source[0];
     CHECK(!strcmp(s->name, "odometry") && s->line == 8 && s->format == CT_SOURCE_TABLE && s->header == 0 &&
           s->skip == 2);
@@ -101,6 +101,7 @@ static void test_corrections_are_read_as_values(void)
     CHECK(correction_of(p, CT_CORRECT_KERNEL)->value[0] == CT_ROBUST_CAUCHY);
     CHECK(correction_of(p, CT_CORRECT_KERNEL)->value[1] == 2);
     CHECK(correction_of(p, CT_CORRECT_LASTING)->value[0] == 20);
+    CHECK(correction_of(p, CT_CORRECT_LASTING_EACH)->value[0] == 30);
     for (int kind = CT_CORRECT_NED; kind <= CT_CORRECT_DEGREES; kind++)
         CHECK(correction_of(p, kind)->value[0] == 1 && !strcmp(correction_of(p, kind)->sensor, "truth"));
     CHECK(p->truth.sigma[0] == 0.01); /* the correction, in place of the truth's own */

@@ -28,7 +28,7 @@ static void weighted_mean(const toy *t, const double *value, int32_t log_, doubl
 static void sensors(ct_tune_parameter *p, double off)
 {
     for (int k = 0; k < SENSORS; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "v%d", k);
         p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 1 / off : off));
     }
@@ -527,7 +527,7 @@ static void test_a_prior_does_not_spoil_the_answer(void)
         ct_rng rng = ct_rng_seed(seed);
         ct_tune_parameter p[6];
         for (int i = 0; i < 6; i++) {
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "p%d", i);
             p[i] = toy_parameter(name, (i % 2 ? 0.04 : 1) * (ct_rng_uniform(&rng) < 0.5 ? 10 : 0.1));
         }

@@ -62,7 +62,7 @@ static void compare(double tightest)
     double            step, error, zero[M] = {0}, q[M], gradient[M], matrix[M * M];
     ct_theta_get(box.theta, box.noise, q);
     for (int i = 0; i < M; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "v%d", i);
         p[i] = toy_parameter(name, exp(q[i]));
     }

@@ -101,7 +101,7 @@ static void test_no_neighbour_of_the_answer_is_better(void)
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy t = {.rows = 200, .residual = weighted_mean};
     for (int k = 0; k < SENSORS; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "v%d", k);
         p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 10 : 0.1));
     }
@@ -124,7 +124,7 @@ static void test_the_order_in_which_runs_end_changes_no_bit(void)
     ct_tune_parameter p[SENSORS];
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     for (int k = 0; k < SENSORS; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "v%d", k);
         p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 10 : 0.1));
     }

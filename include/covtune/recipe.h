@@ -73,7 +73,8 @@ ct_status ct_recipe_draft(const char *const path[], int32_t paths, char **text, 
     X(CT_CORRECT_KERNEL, "kernel", "robust kernel: ct_robust and width")                                               \
     X(CT_CORRECT_FULL, "full", "1: learn a full covariance")                                                           \
     X(CT_CORRECT_LASTING, "lasting", "s, time constant of an error that lasts: it becomes a Gauss-Markov bias")        \
-    X(CT_CORRECT_SIGMA, "sigma", "of the truth alone: its own noise in m and rad; 0: not given")
+    X(CT_CORRECT_SIGMA, "sigma", "of the truth alone: its own noise in m and rad; 0: not given")                       \
+    X(CT_CORRECT_LASTING_EACH, "lasting_each", "as lasting, with a bias for each landmark")
 
 typedef enum {
 #define X(constant, key, description) constant,

@@ -199,7 +199,8 @@ static int32_t find_correction(const ct_diagnosis *d, const ct_recipe *recipe, c
         const ct_correction *c = &d->correction[k];
         const int            world = kind == CT_CORRECT_FRAME || kind == CT_CORRECT_SIGMA;
         const int            truth = world && !strcmp(c->sensor, "truth");
-        if ((int)c->kind == kind && (truth || is_of(recipe, f->subject[0].name, c->sensor))) return k;
+        const int            each = kind == CT_CORRECT_LASTING && c->kind == CT_CORRECT_LASTING_EACH;
+        if (((int)c->kind == kind || each) && (truth || is_of(recipe, f->subject[0].name, c->sensor))) return k;
     }
     return -1;
 }

@@ -15,6 +15,8 @@
 #define RHO_ROWS   0.15 /* a smaller correlation does not matter                                 */
 #define RHO_LAST   0.15
 #define LAGS       64
+#define STEPS      2.0  /* an error that lasts for fewer measurements is hardly known at the next */
+#define SHARED     0.5  /* of rho: other targets correlate as much where the error is the sensor's */
 #define CLIP       3.0
 #define GAP        3.0  /* usual times between measurements: a longer one is a gap               */
 #define RATIO      1.3  /* of sigmas of two populations                                          */
@@ -67,6 +69,21 @@ static double find_spacing(const ct__sensor *s, const ct__place *p, double *room
     return pairs ? sum / (double)pairs : 0;
 }
 
+/* Is the error that of one target? Then measurements of different targets at about the same time do not share it. */
+static int is_of_target(const ct__sensor *s, int i, double rho, double spacing)
+{
+    double  ab = 0, aa = 0, bb = 0;
+    int64_t n = 0;
+    for (int32_t k = 1; k < s->samples; k++) {
+        const ct__sample *x = &s->sample[k - 1], *y = &s->sample[k];
+        if (x->sequence != y->sequence || x->target == y->target || fabs(y->t - x->t) > spacing) continue;
+        const double a = clip(whitened(s, k - 1, i)), b = clip(whitened(s, k, i));
+        ab += a * b, aa += a * a, bb += b * b;
+        n++;
+    }
+    return n >= CT__SAMPLES_LEAST && aa > 0 && bb > 0 && ab < SHARED * rho * sqrt(aa * bb);
+}
+
 static ct_status report_lasting(ct__exam *e, const ct__sensor *s, int row, const double *rho, double spacing,
                                 ct_err *err)
 {
@@ -84,8 +101,9 @@ static ct_status report_lasting(ct__exam *e, const ct__sensor *s, int row, const
     CT_TRY(ct__report(e, s, row, CT_FINDING_ERRORS_AUTOCORRELATED, 4, value, err));
     CT_TRY(ct__report_evidence(e, "measurements apart", "correlation of errors", LAGS + 1, lag, rho, 2, ends, level,
                                err));
-    if (s->odometry || !s->timed || steps < 1) return CT_OK; /* no state helps with what is over before the next one */
-    return ct__report_correction(e, s, -1, CT_CORRECT_LASTING, 1, &value[2], 0, err);
+    if (s->odometry || !s->timed || steps < STEPS) return CT_OK; /* no state helps with what is nearly over by then */
+    const int each = is_of_target(s, row, rho[1], spacing);
+    return ct__report_correction(e, s, -1, each ? CT_CORRECT_LASTING_EACH : CT_CORRECT_LASTING, 1, &value[2], 0, err);
 }
 
 /* Does a state describe what lasts already? */

@@ -37,8 +37,8 @@ int ct__can_correct(ct_correction_kind kind, int count, const double *value)
 {
     for (int i = 0; i < count; i++) {
         if (!(fabs(value[i]) < 1e9)) return 0;
-        if (kind == CT_CORRECT_LASTING && !(value[i] > 0)) return 0;
-        if (kind == CT_CORRECT_WHEELS && !(value[i] > 0)) return 0;
+        const int positive = kind == CT_CORRECT_LASTING || kind == CT_CORRECT_LASTING_EACH || kind == CT_CORRECT_WHEELS;
+        if (positive && !(value[i] > 0)) return 0;
         if (kind == CT_CORRECT_SIGMA && value[i] < 0) return 0;
     }
     return kind != CT_CORRECT_KERNEL || value[1] > 0;

@@ -167,31 +167,34 @@ static ct_dataset_group *find_group(ct_dataset *d, const char *name)
     return NULL;
 }
 
-/* The time constant that a correction gives a sensor's errors, s; 0: none. */
-static double lasting(const ct_recipe *recipe, const char *sensor)
+/* The last correction that makes a sensor's errors last; NULL: none. */
+static const ct_correction *find_lasting(const ct_recipe *recipe, const char *sensor)
 {
-    double tau = 0;
-    for (int32_t i = 0; i < recipe->corrections; i++)
-        if (recipe->correction[i].kind == CT_CORRECT_LASTING && !strcmp(recipe->correction[i].sensor, sensor))
-            tau = recipe->correction[i].value[0];
-    return tau;
+    for (int32_t i = recipe->corrections - 1; i >= 0; i--) {
+        const ct_correction *c = &recipe->correction[i];
+        const int            lasting = c->kind == CT_CORRECT_LASTING || c->kind == CT_CORRECT_LASTING_EACH;
+        if (lasting && !strcmp(c->sensor, sensor)) return c;
+    }
+    return NULL;
 }
 
 /* The bias of a sensor's group, as recipe or correction have it. */
 static ct_status add_bias(ct__import *imp, const ct__recipe_sensor *s, const char *name, ct_dataset *d)
 {
-    const double tau = lasting(imp->recipe, s->name);
-    const int    there = find_group(d, name) != NULL;
-    char         text[64], number[32];
-    double       sigma;
-    if (!s->noise.bias && !(tau > 0)) return CT_OK;
+    const ct_correction *c = find_lasting(imp->recipe, s->name);
+    const int            there = find_group(d, name) != NULL;
+    char                 text[80] = "", number[32];
+    double               sigma;
+    if (!s->noise.bias && !c) return CT_OK;
     CT_TRY(add_group(d, name, imp->err));
     ct_dataset_group *g = find_group(d, name);
     if (!there) g->learn = 1;
     if (g->bias) return CT_OK;
     g->bias = ct__zalloc(1, sizeof *g->bias);
     if (!g->bias) return ct__no_memory(imp->err, "biases", 1);
-    snprintf(text, sizeof text, "gauss-markov:tau=%s", ct__format_double(tau, number));
+    if (c)
+        snprintf(text, sizeof text, "gauss-markov:tau=%s%s", ct__format_double(c->value[0], number),
+                 c->kind == CT_CORRECT_LASTING_EACH ? ":per=target" : "");
     CT_TRY(ct__bias_parse(name, s->noise.bias ? s->noise.bias : text, g->bias, &sigma, imp->err));
     for (int i = 0; i < CT_BIAS_ROWS_MAX; i++) g->bias_sigma[i] = sigma;
     return CT_OK;

@@ -255,6 +255,8 @@ const ct__key ct__recipe_keys[] = {
     ROW_OWN(S, "full", CT__FORM_BOOL, 0, 0, 0, 0, NULL, CT__SECTION_NONE, "false", "learn a full covariance"),
     ROW_OWN(S, "lasting", CT__FORM_NUMBER | CT__OPEN_LOW, 0, HUGE_S, 1, 1, NULL, CT__SECTION_NONE, "none",
             "s, time constant of an error that lasts: it becomes a Gauss-Markov bias"),
+    ROW_OWN(S, "lasting_each", CT__FORM_NUMBER | CT__OPEN_LOW, 0, HUGE_S, 1, 1, NULL, CT__SECTION_NONE, "none",
+            "as lasting, with a bias for each landmark"),
     ROW_OWN(S, "sigma", CT__FORM_NUMBERS, 0, 1e9, 2, 2, NULL, CT__SECTION_NONE, "the truth's own",
             "of the truth: of position in m, and of rotation in rad; 0: not given"),
 #undef S
