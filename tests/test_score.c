@@ -274,7 +274,7 @@ static ct_trajectory *through_a_table(const ct_trajectory *t, int n, int count, 
                                 (double)t->stamp[i] * 1e-9, p.x, p.y, p.z, p.qx, p.qy, p.qz, p.qw);
         for (int k = 0; k < count; k++) used += (size_t)sprintf(text + used, ",%.17g", P[count == n ? (n + 1) * k : k]);
     }
-    char name[36][8];
+    char name[36][16];
     ct_trajectory_options o = ct_trajectory_defaults();
     ct_trajectory *out = NULL;
     ct_err err = {0};
