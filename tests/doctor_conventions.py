@@ -236,7 +236,7 @@ FAULTS = {
     "truth compass in degrees": (convention("compass_heading", "truth", compass, ("yaw", "yaw"), DEGREES, True), ()),
     "truth ned": (convention("ned_axes", "truth", ned, PLANE), ()),
     "truth clockwise": (convention("sensor_axes", "truth", clockwise, ("yaw", "yaw")), ()),
-    "truth ned, positions alone": (positions_alone(ned), ()),
+    "truth ned positions alone": (positions_alone(ned), ()),
     "poses inverse": (convention("inverse_poses", "slam", inverted, PLANE), ()),
     "poses in degrees": (convention("sensor_units", "slam", same, ("yaw", "vector"), DEGREES, values=UNIT), ()),
     "poses compass": (convention("compass_heading", "slam", compass, PLANE), ()),

@@ -174,6 +174,7 @@ static void test_errors_that_last_are_of_the_sensor_or_of_each_beacon(void)
         if (!f) print_findings(d);
         const int32_t c = f ? d->correction_of[f - d->findings.item] : -1;
         CHECK(c >= 0 ? (int)d->correction[c].kind == CASE[i].kind : CASE[i].kind < 0);
+        CHECK(c < 0 || c >= d->mending); /* a model to try, which is not for --fix */
         if (i == 1 && c >= 0) CHECK(fabs(log(d->correction[c].value[0] / (-4 * w.dt / log(0.8)))) < 0.3);
         ct_diagnosis_free(d);
     }

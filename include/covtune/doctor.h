@@ -58,7 +58,9 @@ typedef struct {
     ct_findings    findings;
     int32_t       *correction_of; /* per finding: the first of its corrections, or -1          */
     int32_t        corrections;
-    ct_correction *correction;    /* for ct_recipe_correct                                     */
+    int32_t        mending;       /* the first of them mend mistakes: for ct_recipe_correct. The rest are models of
+                                     noise (full, lasting), whose gain only unseen recordings tell */
+    ct_correction *correction;
     double        *correction_error; /* standard error of value[0] of each                    */
     int32_t        evidences;
     ct_evidence   *evidence;

@@ -29,6 +29,8 @@ class Correction:
     values: tuple[float, ...]
     standard_error: float
     """Of the first value."""
+    mends: bool
+    """Of a mistake. Else it is a model of noise to try, which the corrected recipe does not have."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +56,7 @@ class Diagnosis:
         self.findings: list[Finding] = findings_of(d.findings)
         self.corrections: list[Correction] = [
             Correction(c.sensor.decode(), c.recording.decode(), lib.ct_correction_key(c.kind).decode(),
-                       tuple(c.value[:c.count]), d.correction_error[i])
+                       tuple(c.value[:c.count]), d.correction_error[i], i < d.mending)
             for i, c in enumerate(d.correction[i] for i in range(d.corrections))]
         """What a recipe can mend."""
         self.evidence: list[Evidence] = [self._evidence(d.evidence[i]) for i in range(d.evidences)]
@@ -155,5 +157,5 @@ def _corrected(recipe: ctypes.c_void_p, d: t.ct_diagnosis) -> str | None:
     if not recipe:
         return None
     text = ctypes.c_void_p()
-    call("ct_recipe_correct", recipe, d.correction, d.corrections, ctypes.byref(text))
+    call("ct_recipe_correct", recipe, d.correction, d.mending, ctypes.byref(text))
     return take_text(text)

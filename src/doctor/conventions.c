@@ -181,12 +181,16 @@ static ct_status import_trial(search *s, ct_dataset **out, ct_err *err)
 
 /* May the trial be what is wrong? A truth with the axes of ned and flipped axes of odometry are the same to odometry:
  * what is tied to the world must tell. Angles that are divided by 57.3 are nearly none: errors of flipped turns halve
- * by it. Degrees must leave no gross turns, and beside another mistake nothing gross at all. */
+ * by it. Degrees must leave no gross turns, and beside another mistake nothing gross at all. Angles of a sensor that
+ * are right are read as they should be: where positions alone have other axes, that is not ned. */
 static int is_plausible(const search *s, const trial *t)
 {
     const int truth = !t->of.model;
     if (truth && (t->bits & CT__READ_NED) && !ct__tally_world_gains(&s->now, &t->tallies)) return 0;
     if ((t->bits & CT__READ_DEGREES) && ct__tally_turns_grossly(&t->tallies, t->of.model)) return 0;
+    if (!truth && ct__tally_turns_grossly(&t->tallies, t->of.model) &&
+        !ct__tally_turns_grossly(&s->now, t->of.model))
+        return 0;
     return !(t->with & TURNS) || !ct__tally_is_gross(&t->tallies, NULL);
 }
 
@@ -266,13 +270,21 @@ static ct_status take_best(search *s, ct_err *err)
 
 /* ---- Search ------------------------------------------------------------------------------------ */
 
+/* Axes of ned with headings clockwise from north change positions alone: that is a matter of axes, which come next. */
+static int is_of_positions_alone(const search *s, const target *t, int bits)
+{
+    const int both = CT__READ_NED | CT__READ_COMPASS;
+    return (bits & both) == both && other_value(s->recipe, t, CT_CORRECT_NED) > 0 &&
+           other_value(s->recipe, t, CT_CORRECT_COMPASS) > 0;
+}
+
 /* Alternatives of so many bits, alone or with those of other sensors. */
 static ct_status try_size(search *s, const target *t, int size, int with, ct_err *err)
 {
     const ct_recipe *recipe = s->recipe;
     for (int b = 1; b < CT__READ_END; b++) {
         int others = 0;
-        if ((b & ~t->all) || ct__convention_size(b) != size) continue;
+        if ((b & ~t->all) || ct__convention_size(b) != size || is_of_positions_alone(s, t, b)) continue;
         s->at = (trial){.of = *t, .bits = b, .with = with};
         put_bits(s, t, b);
         for (int32_t i = 0; with && i < recipe->sensors; i++) {

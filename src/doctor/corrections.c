@@ -211,8 +211,31 @@ static int is_of_wheel(const ct_finding *f)
     return f->code == CT_FINDING_SENSOR_SCALE && row && (!strcmp(row, ".left") || !strcmp(row, ".right"));
 }
 
+/* A model of noise with more parameters, which the errors at the truth suggest. Estimates may get worse by it. */
+static int is_model(ct_correction_kind kind)
+{
+    return kind == CT_CORRECT_FULL || kind == CT_CORRECT_LASTING || kind == CT_CORRECT_LASTING_EACH;
+}
+
+/* Mistakes first, models behind them; each in their order. */
+static void sort_corrections(ct_diagnosis *d)
+{
+    d->mending = 0;
+    for (int32_t i = 0; i < d->corrections; i++) {
+        const ct_correction c = d->correction[i];
+        const double        error = d->correction_error[i];
+        if (is_model(c.kind)) continue;
+        const size_t behind = (size_t)(i - d->mending);
+        memmove(d->correction + d->mending + 1, d->correction + d->mending, behind * sizeof *d->correction);
+        memmove(d->correction_error + d->mending + 1, d->correction_error + d->mending, behind * sizeof error);
+        d->correction[d->mending] = c;
+        d->correction_error[d->mending++] = error;
+    }
+}
+
 void ct__assign_corrections(ct_diagnosis *d, const ct_recipe *recipe)
 {
+    sort_corrections(d);
     for (int32_t i = 0; i < d->findings.count; i++) {
         const ct_finding *f = &d->findings.item[i];
         const int         units = f->code == CT_FINDING_SENSOR_UNITS; /* a scale; or degrees, where poses are read */

@@ -56,6 +56,11 @@ int doctor_belongs(const ct_diagnosis *d, int32_t finding, int32_t correction)
            !strcmp(d->correction[correction].sensor, d->correction[first].sensor);
 }
 
+int doctor_mends(const ct_diagnosis *d, int32_t correction)
+{
+    return correction < d->mending;
+}
+
 /* ---- output ---- */
 
 static json_t *correction_json(const ct_diagnosis *d, int32_t i)
@@ -68,6 +73,7 @@ static json_t *correction_json(const ct_diagnosis *d, int32_t i)
     cli_put(o, "kind", cli_text(ct_correction_key(c->kind)));
     cli_put(o, "value", cli_numbers(c->count, c->value));
     cli_put(o, "error", cli_number(d->correction_error[i]));
+    cli_put(o, "mends", json_boolean(doctor_mends(d, i)));
     cli_put(o, "line", cli_text(line));
     free(line);
     return o;
@@ -103,7 +109,7 @@ static void print_finding(const ct_diagnosis *d, int32_t i)
     for (int32_t k = 0; k < d->corrections; k++) {
         if (!doctor_belongs(d, i, k)) continue;
         char *line = doctor_correction_line(&d->correction[k]);
-        cli_row("", "corrections: %s", line);
+        cli_row("", "%s: %s", doctor_mends(d, k) ? "corrections" : "a model to try", line);
         free(line);
     }
 }
@@ -127,7 +133,7 @@ static int show(void *user, double share, const char *what)
 static ct_status write_fix(const doctor_request *request, const ct_recipe *recipe, const ct_diagnosis *d, ct_err *err)
 {
     char     *text = NULL;
-    ct_status status = ct_recipe_correct(recipe, d->correction, d->corrections, &text, err);
+    ct_status status = ct_recipe_correct(recipe, d->correction, d->mending, &text, err);
     if (status == CT_OK) {
         FILE *file = cli_open(request->fix, "w");
         const int written = file && fputs(text, file) >= 0, closed = file && fclose(file) == 0;
@@ -260,6 +266,9 @@ const cli_command cli_doctor = {
         "in one model; a truth with gaps or jumps, or that copies a sensor; sensors that do not matter and states that "
         "nothing determines. Every finding has a size, its standard error, and the line of a recipe that mends it. "
         "docs/doctor.md has the tests.\n"
+        "Models of noise that the errors suggest (full covariances, biases that last) are lines to try, which --fix does "
+        "not write: estimates of unseen recordings may get worse by them. Learn with and without, and compare: covtune "
+        "eval --against.\n"
         "Of a dataset that covtune import made, the recipe is read too: the dataset is imported again with the "
         "corrections until they stay. Exit code 0 means that the examination ended, with findings or without; --json "
         "lists them.\n",

@@ -10,6 +10,7 @@
 char *doctor_correction_line(const ct_correction *correction);
 /* Is correction k one of finding i? */
 int doctor_belongs(const ct_diagnosis *diagnosis, int32_t i, int32_t k);
+int doctor_mends(const ct_diagnosis *diagnosis, int32_t k); /* else a model to try */
 /* Findings, the worst first; then their pictures, side by side. pictures.c */
 void doctor_put_findings(ct_page *page, const ct_diagnosis *diagnosis);
 

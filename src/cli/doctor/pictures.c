@@ -115,6 +115,7 @@ static void put_finding(ct_page *page, const ct_diagnosis *d, int32_t i)
     for (int32_t k = 0; k < d->corrections; k++) {
         if (!doctor_belongs(d, i, k)) continue;
         char *line = doctor_correction_line(&d->correction[k]);
+        if (!doctor_mends(d, k)) ct_page_text(page, "A model of noise to try; --fix does not write it:");
         ct_page_code(page, line);
         free(line);
     }

@@ -116,7 +116,7 @@ static ct_status correct(const cli_io *io, const import_request *r, ct_recipe **
     const char   *slash = strrchr(path, '/');
     char         *folder = slash ? cli_check_alloc(strndup(path, (size_t)(slash - path) + 1)) : NULL;
     if (status == CT_OK) {
-        status = ct_recipe_correct(*recipe, diagnosis->correction, diagnosis->corrections, &text, &why);
+        status = ct_recipe_correct(*recipe, diagnosis->correction, diagnosis->mending, &text, &why);
         if (status == CT_OK) status = ct_recipe_parse(text, path, folder, &next, &why);
         if (status != CT_OK)
             ct_fail(err, status, "%s: corrections: doctor: what it found cannot be applied: %.300s", path, why.text);
