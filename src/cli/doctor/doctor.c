@@ -266,9 +266,9 @@ const cli_command cli_doctor = {
         "in one model; a truth with gaps or jumps, or that copies a sensor; sensors that do not matter and states that "
         "nothing determines. Every finding has a size, its standard error, and the line of a recipe that mends it. "
         "docs/doctor.md has the tests.\n"
-        "Models of noise that the errors suggest (full covariances, biases that last) are lines to try, which --fix does "
-        "not write: estimates of unseen recordings may get worse by them. Learn with and without, and compare: covtune "
-        "eval --against.\n"
+        "Models of noise that the errors suggest (full covariances, biases that last) are lines to try, which --fix "
+        "does not write: estimates of unseen recordings may get worse by them. Learn with and without, and compare: "
+        "covtune eval --against.\n"
         "Of a dataset that covtune import made, the recipe is read too: the dataset is imported again with the "
         "corrections until they stay. Exit code 0 means that the examination ended, with findings or without; --json "
         "lists them.\n",
