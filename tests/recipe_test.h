@@ -141,6 +141,7 @@ static const char PLANAR[] =
     "    frame: [1, 2, 3]\n"
     "    quaternion: scalar_first\n"
     "    camera: true\n"
+    "    steps: 5\n"
     "    kernel: cauchy:2\n"
     "    full: true\n"
     "    lasting: 20\n"

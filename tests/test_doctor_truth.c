@@ -214,6 +214,40 @@ static void test_a_sensor_that_repeats_itself_is_named(void)
     ct_diagnosis_free(d);
 }
 
+/* For a time in one recording: of positions not 2 % of all; velocities change slowly, from pose to pose by less than
+ * their noise. */
+static void test_a_sensor_that_stands_still_for_a_time_is_named(void)
+{
+    static const char *const NAME[] = {"gps", "odom"};
+    static const int         POSES[] = {12, 60};
+    for (int m = 0; m < 2; m++) {
+        ct_dataset *data = clean(4);
+        int32_t     at = 0;
+        double     *first = NULL, *z;
+        for (int k = 0; (z = measured(data, data->train[0], NAME[m], &at)) && k < 50 + POSES[m]; k++) {
+            if (k < 50) first = z;
+            else memcpy(z, first, (m ? 4 : 2) * sizeof *z);
+        }
+        ct_diagnosis     *d = examine(data);
+        const ct_finding *f = find(d, CT_FINDING_MEASUREMENTS_REPEATED, NAME[m]);
+        CHECK(f && fabs(f->value[0] - POSES[m] / 10.0) < 0.5); /* of four recordings of 250 poses */
+        CHECK(count_is(d, 1));
+        ct_diagnosis_free(d);
+    }
+}
+
+static void test_a_truth_that_stands_still_is_named_and_left_out(void)
+{
+    ct_dataset *data = clean(4);
+    const double *stays = truth_of(data->train[1], 100);
+    for (int32_t v = 101; v <= 112; v++) memcpy(truth_of(data->train[1], v), stays, 4 * sizeof *stays);
+    ct_diagnosis     *d = examine(data);
+    const ct_finding *f = find(d, CT_FINDING_TRUTH_FROZEN, "run1");
+    CHECK(f && f->value[0] == 1 && f->value[1] == 12 && fabs(f->value[2] - 6) < 1e-9);
+    CHECK(count_is(d, 1));
+    ct_diagnosis_free(d);
+}
+
 /* Ranges in decimetres are often equal. */
 static void test_a_sensor_with_coarse_steps_does_not_repeat_itself(void)
 {
@@ -361,6 +395,8 @@ int main(void)
     RUN(test_a_truth_that_integrates_a_sensor_is_named);
     RUN(test_a_truth_that_is_a_sensor_is_named);
     RUN(test_a_sensor_that_repeats_itself_is_named);
+    RUN(test_a_sensor_that_stands_still_for_a_time_is_named);
+    RUN(test_a_truth_that_stands_still_is_named_and_left_out);
     RUN(test_a_sensor_with_coarse_steps_does_not_repeat_itself);
     RUN(test_a_sensor_that_does_not_matter_is_named);
     RUN(test_a_poor_sensor_that_alone_knows_the_place_matters);

@@ -18,7 +18,7 @@ static void test_every_value_of_a_planar_recipe_is_read(void)
     if (!p) return;
     CHECK(!strcmp(ct_recipe_text(p), PLANAR) && !strcmp(p->folder, "logs"));
     CHECK(!strcmp(p->recording, "run{run}") && !strcmp(p->bodies, "robot"));
-    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 18);
+    CHECK(p->sources == 5 && p->landmarks == 2 && p->sensors == 6 && p->corrections == 19);
     const ct__recipe_source *s = &p->source[0];
     CHECK(!strcmp(s->name, "odometry") && s->line == 8 && s->format == CT_SOURCE_TABLE && s->header == 0 &&
           s->skip == 2);
@@ -93,9 +93,10 @@ static void test_corrections_are_read_as_values(void)
     const ct_correction *c = ct_recipe_correction(p, 0);
     CHECK(c->kind == CT_CORRECT_DELAY && c->count == 1 && c->value[0] == 0.175 && !strcmp(c->sensor, "odom"));
     CHECK(!strcmp(c->recording, "run1"));
-    CHECK(p->corrections == CT_CORRECTION_COUNT - 1 && !ct_recipe_correction(p, CT_CORRECTION_COUNT - 1));
+    CHECK(p->corrections == CT_CORRECTION_COUNT - 2 && !ct_recipe_correction(p, CT_CORRECTION_COUNT - 2));
     for (int kind = 0; kind < CT_CORRECTION_COUNT; kind++) /* there are no wheels */
-        CHECK((correction_of(p, kind) != NULL) == (kind != CT_CORRECT_WHEELS));
+        CHECK((correction_of(p, kind) != NULL) == (kind != CT_CORRECT_WHEELS && kind != CT_CORRECT_WRAP));
+    CHECK(correction_of(p, CT_CORRECT_STEPS)->value[0] == 5);
     CHECK(correction_of(p, CT_CORRECT_AXES)->value[1] == -1 && correction_of(p, CT_CORRECT_SCALE)->count == 3);
     CHECK(correction_of(p, CT_CORRECT_QUATERNION)->value[0] == 1);
     CHECK(correction_of(p, CT_CORRECT_KERNEL)->value[0] == CT_ROBUST_CAUCHY);

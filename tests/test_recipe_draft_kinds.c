@@ -186,6 +186,16 @@ static void test_latitudes_of_receivers_are_scaled(void)
            1, 51);
 }
 
+static void test_a_steering_angle_turns_a_car(void)
+{
+    new_folder("car");
+    write_table("vehicle.csv", "time,steering_angle [deg],wheel_speed [km/h]", 0.02, 0.02, 251, "3,36");
+    write_table("truth.csv", "time,x,y,yaw", 0.02, 0.1, 51, "1,2,0.1");
+    import(DRAFT("velocity: [wheel_speed in km/h, 0, \"(wheel_speed in km/h) * tan(steering_angle in deg) / 2.7\"]",
+                 "# check: 2.7 is the wheelbase, m"),
+           1, 51);
+}
+
 static void test_lines_above_the_names_are_skipped(void)
 {
     new_folder("vicon");
@@ -272,6 +282,7 @@ int main(void)
     RUN(test_tables_of_px4_have_their_scalar_first_and_z_down);
     RUN(test_elements_of_vectors_are_axes);
     RUN(test_latitudes_of_receivers_are_scaled);
+    RUN(test_a_steering_angle_turns_a_car);
     RUN(test_lines_above_the_names_are_skipped);
     RUN(test_rtk_is_the_truth_and_counts_are_wheels);
     RUN(test_barometers_and_depths_are_heights);

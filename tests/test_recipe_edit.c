@@ -135,7 +135,7 @@ static const char POSES[] = "format: covtune-recipe\nversion: 1\nsources: {odo: 
 /* Every kind, with random numbers, through the text and back to the bit. */
 static void test_any_corrections_are_read_back_to_the_bit(void)
 {
-    static const int COUNT[CT_CORRECTION_COUNT] = {1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 2, 1};
+    static const int COUNT[CT_CORRECTION_COUNT] = {1, 1, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1};
     ct_rng rng = ct_rng_seed(5);
     for (int trial = 0; trial < 200; trial++) {
         ct_correction c[4];
@@ -149,9 +149,10 @@ static void test_any_corrections_are_read_back_to_the_bit(void)
             if (c[i].kind == CT_CORRECT_AXES) memcpy(c[i].value, (double[]){-2, 1, 3}, 3 * sizeof(double));
             if (COUNT[c[i].kind] == 1 && c[i].kind > CT_CORRECT_DRIFT) c[i].value[0] = trial % 2;
             if (c[i].kind == CT_CORRECT_LASTING || c[i].kind == CT_CORRECT_LASTING_EACH) c[i].value[0] = 12.5;
-            if (c[i].kind == CT_CORRECT_WHEELS) {
+            if (c[i].kind == CT_CORRECT_STEPS || c[i].kind == CT_CORRECT_WRAP) c[i].value[0] = 12.5 + trial;
+            if (c[i].kind == CT_CORRECT_WHEELS || c[i].kind == CT_CORRECT_WRAP) {
                 snprintf(c[i].sensor, sizeof c[i].sensor, "axle");
-                for (int v = 0; v < 2; v++) c[i].value[v] = 1 + c[i].value[v];
+                for (int v = 0; c[i].kind == CT_CORRECT_WHEELS && v < 2; v++) c[i].value[v] = 1 + c[i].value[v];
             }
             if (c[i].kind == CT_CORRECT_SIGMA) { /* of the truth, in all recordings */
                 snprintf(c[i].sensor, sizeof c[i].sensor, "truth");
@@ -190,7 +191,7 @@ static void test_corrections_that_no_recipe_can_have_are_refused(void)
     c.value[0] = INFINITY;
     CHECK_REFUSED(ct_recipe_correct(p, &c, 1, &text, &err), err, "not finite");
     c = DELAY, c.kind = (ct_correction_kind)77;
-    CHECK_REFUSED(ct_recipe_correct(p, &c, 1, &text, &err), err, "kind from 0 to 18");
+    CHECK_REFUSED(ct_recipe_correct(p, &c, 1, &text, &err), err, "kind from 0 to 20");
     c = DELAY, c.count = 8;
     CHECK_REFUSED(ct_recipe_correct(p, &c, 1, &text, &err), err, "at most 7");
     c = DELAY, memset(c.recording, 'x', sizeof c.recording);

@@ -458,6 +458,21 @@ typedef enum {
       "{subjects}: {count:.0f} records ({share:.2g} %) have a stamp that is not after the one before, or are there "   \
       "twice.",                                                                                                        \
       "count", "share")                                                                                                \
+    X(CT_FINDING_TRUTH_FROZEN, "truth_frozen", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                     \
+      "The truth repeats a pose to the last digit while odometry moves, {count:.0f} times, for up to {poses:.0f} "     \
+      "poses ({seconds:.4g} s), {share:.2g} % of all. First in {subjects}. What is left is examined without. `where` " \
+      "in the truth leaves such records out.",                                                                         \
+      "count", "poses", "seconds", "share")                                                                            \
+    X(CT_FINDING_CLOCK_JUMPS, "clock_jumps", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                                         \
+      "{+subjects} in {-subjects}: its stamps step by {size:.6g} s (long steps: {count:.0f}, the first at {from:.3f} " \
+      "s). Without that it ends when others do: its clock was set, or began again. The correction steps: {steps:.4g} " \
+      "takes out steps that are longer.",                                                                              \
+      "size", "count", "from", "steps")                                                                                \
+    X(CT_FINDING_COUNTERS_WRAP, "counters_wrap", CT_SEVERITY_ERROR, CT_TOPIC_DATA,                                     \
+      "{subjects}: counters of its wheels begin again after {wrap:.6g} m (steps of that length: {count:.0f}). Each is "\
+      "read as a way of this length. `wrap` in the sensor says it: counts of a turn of the counter, as 65536, times "  \
+      "metres a count.",                                                                                               \
+      "wrap", "count")                                                                                                 \
     X(CT_FINDING_SENSOR_UNUSED, "sensor_unused", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "{+subjects}: none of its {records:.0f} records is used. {dropped:.0f} of them: {-subjects}.", "records",        \
       "dropped")                                                                                                       \

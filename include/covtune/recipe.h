@@ -70,6 +70,8 @@ ct_status ct_recipe_draft(const char *const path[], int32_t paths, char **text, 
     X(CT_CORRECT_INVERSE, "inverse", "1: the inverse of the pose is given: the world in the body's frame")             \
     X(CT_CORRECT_DEGREES, "degrees", "1: angles and turn rates are in degrees")                                        \
     X(CT_CORRECT_WHEELS, "wheels", "the ways of the left and the right wheel are multiplied by these")                 \
+    X(CT_CORRECT_STEPS, "steps", "s: stamps that step further than this, either way, go on as if they had not")        \
+    X(CT_CORRECT_WRAP, "wrap", "of wheels: m, distance after which their counters begin again")                        \
     X(CT_CORRECT_KERNEL, "kernel", "robust kernel: ct_robust and width")                                               \
     X(CT_CORRECT_FULL, "full", "1: learn a full covariance")                                                           \
     X(CT_CORRECT_LASTING, "lasting", "s, time constant of an error that lasts: it becomes a Gauss-Markov bias")        \

@@ -177,6 +177,8 @@ static int kind_of(ct_finding_code code)
     case CT_FINDING_NED_AXES: return CT_CORRECT_NED;
     case CT_FINDING_COMPASS_HEADING: return CT_CORRECT_COMPASS;
     case CT_FINDING_INVERSE_POSES: return CT_CORRECT_INVERSE;
+    case CT_FINDING_CLOCK_JUMPS: return CT_CORRECT_STEPS;
+    case CT_FINDING_COUNTERS_WRAP: return CT_CORRECT_WRAP;
     default: return -1;
     }
 }
@@ -200,7 +202,9 @@ static int32_t find_correction(const ct_diagnosis *d, const ct_recipe *recipe, c
         const int            world = kind == CT_CORRECT_FRAME || kind == CT_CORRECT_SIGMA;
         const int            truth = world && !strcmp(c->sensor, "truth");
         const int            each = kind == CT_CORRECT_LASTING && c->kind == CT_CORRECT_LASTING_EACH;
-        if (((int)c->kind == kind || each) && (truth || is_of(recipe, f->subject[0].name, c->sensor))) return k;
+        const int            elsewhere = kind == CT_CORRECT_STEPS && strcmp(c->recording, f->subject[1].name) != 0;
+        const int            same = !elsewhere && ((int)c->kind == kind || each);
+        if (same && (truth || is_of(recipe, f->subject[0].name, c->sensor))) return k;
     }
     return -1;
 }

@@ -223,6 +223,9 @@ typedef struct {
 ct__place *ct__order_by_target(const ct__sensor *s);
 int        ct__same_place(const ct__place *a, const ct__place *b);
 
+/* truth_frozen.c: says where the truth stays to the last digit though odometry moves, and drops samples there. */
+ct_status ct__drop_frozen_truth(ct__exam *e, ct_err *err);
+
 /* motion.c */
 ct_status ct__mark_rest(const ct__exam *e, ct__sensor *s, ct_err *err);
 
@@ -349,6 +352,8 @@ ct_status ct__find_unrelated_truth(ct__exam *e, int *most, ct_err *err);
 /* import_findings.c: *out <- what an import found in the files. */
 ct_status ct__report_import(const ct_import_result *result, ct_diagnosis **out, ct_err *err);
 int       ct__is_of_import(ct_finding_code code);
+/* *out <- corrections of what it found, to be applied before all else. */
+ct_status ct__correct_import(const ct_import_result *result, ct_diagnosis **out, ct_err *err);
 ct_status ct__find_faults(ct__exam *e, ct__sensor *s, ct_err *err);
 /* noise_rows.c: s->fit->e <- errors in the frame in which their rows correlate least; mute, white. Correlation of rows
  * that are not mute, with the weights of the fit: largest entry, rows, -1/2 log det R. */

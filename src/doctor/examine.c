@@ -126,6 +126,7 @@ static ct_status examine_truth(ct__exam *e, ct_err *err)
         ct__drop_without_truth(e, &e->sensor[i]);
         CT_TRY(ct__find_truth_copies(e, &e->sensor[i], err));
     }
+    CT_TRY(ct__drop_frozen_truth(e, err));
     CT_TRY(ct__mend_truth_jumps(e, err));
     for (int32_t i = 0; i < e->sensors; i++) CT_TRY(ct__drop_repeated(e, &e->sensor[i], err));
     return CT_OK;

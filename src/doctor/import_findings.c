@@ -1,7 +1,9 @@
-/* import_findings.c: what an import says of the files: stamps that do not ascend, sensors of which nothing is used. */
+/* import_findings.c: what an import says of the files: stamps that do not ascend, clocks that were set, counters that
+ * begin again, sensors of which nothing is used. */
 #include "doctor/doctor.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Steps between records over time: those that are not above 0 were dropped. */
 static ct_status show_steps(ct__exam *e, const ct_import_count *c, ct_err *err)
@@ -40,8 +42,8 @@ static ct_status repeat(ct__exam *e, const ct_finding *f, ct_err *err)
 
 int ct__is_of_import(ct_finding_code code)
 {
-    return code == CT_FINDING_SENSOR_UNUSED || code == CT_FINDING_NO_COMMON_TIME ||
-           code == CT_FINDING_SENSOR_WITHOUT_RECORDS;
+    return code == CT_FINDING_CLOCK_JUMPS || code == CT_FINDING_COUNTERS_WRAP || code == CT_FINDING_SENSOR_UNUSED ||
+           code == CT_FINDING_NO_COMMON_TIME || code == CT_FINDING_SENSOR_WITHOUT_RECORDS;
 }
 
 ct_status ct__report_import(const ct_import_result *result, ct_diagnosis **all, ct_err *err)
@@ -52,5 +54,26 @@ ct_status ct__report_import(const ct_import_result *result, ct_diagnosis **all, 
     for (int32_t i = 0; status == CT_OK && i < result->findings.count; i++)
         status = repeat(&e, &result->findings.item[i], err);
     *all = e.out;
+    return status;
+}
+
+/* Corrections of stamps and counts, without which nothing else is right. */
+ct_status ct__correct_import(const ct_import_result *result, ct_diagnosis **out, ct_err *err)
+{
+    ct__exam  e = {.out = ct__zalloc(1, sizeof *e.out)};
+    ct_status status = e.out ? CT_OK : ct__no_memory(err, "diagnoses", 1);
+    for (int32_t i = 0; status == CT_OK && i < result->findings.count; i++) {
+        const ct_finding *f = &result->findings.item[i];
+        const int         clock = f->code == CT_FINDING_CLOCK_JUMPS;
+        if (!clock && f->code != CT_FINDING_COUNTERS_WRAP) continue;
+        const int32_t n = e.out->corrections;
+        status = ct__report_correction(&e, NULL, -1, clock ? CT_CORRECT_STEPS : CT_CORRECT_WRAP, 1,
+                                       &f->value[clock ? 3 : 0], 0, err);
+        if (status != CT_OK || e.out->corrections == n) continue;
+        ct_correction *c = &e.out->correction[n];
+        snprintf(c->sensor, sizeof c->sensor, "%.63s", f->subject[0].name);
+        if (clock) snprintf(c->recording, sizeof c->recording, "%.63s", f->subject[1].name);
+    }
+    *out = e.out;
     return status;
 }

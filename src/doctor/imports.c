@@ -388,6 +388,19 @@ static ct_status correct_conventions(rounds *r, ct_diagnosis **all, int32_t *imp
     return status;
 }
 
+/* Stamps and counts are corrected before that. */
+static ct_status correct_records(rounds *r, const ct_import_result *counts, int32_t *imports, ct_err *err)
+{
+    ct_diagnosis *found = NULL;
+    ct_status     status = ct__correct_import(counts, &found, err);
+    if (status == CT_OK && found->corrections) {
+        status = apply(r, found, err);
+        ++*imports;
+    }
+    ct_diagnosis_free(found);
+    return status;
+}
+
 /* The finding on the delay of a sensor has what is added in the mean, with the standard error of that mean. */
 static void add_delays(const ct_recipe *recipe, const ct_diagnosis *found, ct_diagnosis *all)
 {
@@ -440,6 +453,7 @@ static ct_status settle(rounds *r, ct_diagnosis **all, ct_diagnosis **now, int32
     ct_status        status = import(r, ct_recipe_text(r->options.recipe), &counts, err);
     ++*imports;
     if (status == CT_OK) status = ct__report_import(&counts, all, err);
+    if (status == CT_OK) status = correct_records(r, &counts, imports, err);
     ct_import_result_free(&counts);
     if (status == CT_OK) status = correct_conventions(r, all, imports, err);
     for (int i = 0; status == CT_OK; i++) {

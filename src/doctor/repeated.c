@@ -4,7 +4,12 @@
  *
  * Values of a sensor with steps q are equal by chance in a share of about q / (2 sqrt(pi) sigma) of a row. Steps are
  * the smallest difference of two values. The share that is found must be well above that of chance. Odometry may
- * measure what does not change (commanded velocities): there the true value must have changed by MOVED_STEP sigmas. */
+ * measure what does not change (commanded velocities): there the true value must have changed by MOVED_STEP sigmas.
+ *
+ * A sensor that stands still for a time gives its last value RUN times or more, odometry the last velocity. From pose
+ * to pose little changes then, over the run much does. It is frozen if over its later half the true value is off that
+ * at its beginning, and the residual off its median, by OFF sigmas: those of samples in no run, and in one row. A robot
+ * that follows its command late begins with such a residual instead, and ends without. */
 #include "doctor/doctor.h"
 
 #include <math.h>
@@ -17,6 +22,8 @@
 #define MOVED_STEP 3.0
 #define TWICE      3    /* records                                                         */
 #define TWICE_MORE 2.0  /* times the number that chance is taken to give: steps are a guess */
+#define RUN        8    /* samples of one value                                            */
+#define OFF        3.0  /* sigmas, of a root mean square                                   */
 #define ROUNDING   1e-9 /* of the largest value: differences below are none                */
 
 typedef struct {
@@ -25,7 +32,10 @@ typedef struct {
     uint8_t *again;  /* per sample: a repetition                          */
     int32_t *before; /* per sample: the one before of its target, or -1   */
     double   sigma[CT_ROWS_MAX];
+    int32_t *after;  /* the inverse of before, or -1                      */
+    double   middle[CT_ROWS_MAX], largest[CT_ROWS_MAX];
     int64_t  pairs, repeated, twice, together; /* together: pairs at one pose */
+    int32_t  runs;                             /* that are frozen             */
 } work;
 
 static int compare_doubles(const void *a, const void *b)
@@ -143,6 +153,90 @@ static void count_repeated(const ct__exam *e, const ct__sensor *s, work *t)
     }
 }
 
+/* ---- Runs ------------------------------------------------------------------------------------- */
+
+static void find_largest(const ct__sensor *s, work *t)
+{
+    for (int i = 0; i < s->rows; i++)
+        for (int32_t k = 0; k < s->samples; k++)
+            t->largest[i] = fmax(t->largest[i], fabs(t->value[(int64_t)i * s->samples + k]));
+}
+
+/* Equal, but for the rounding of what was integrated. */
+static int is_alike(const ct__sensor *s, const work *t, int32_t a, int32_t b)
+{
+    for (int i = 0; i < s->rows; i++) {
+        const double *w = t->value + (int64_t)i * s->samples;
+        if (!(fabs(w[a] - w[b]) <= ROUNDING * t->largest[i])) return 0;
+    }
+    return 1;
+}
+
+static int continues(const ct__sensor *s, const work *t, int32_t k)
+{
+    return t->before[k] >= 0 && is_alike(s, t, t->before[k], k);
+}
+
+/* Medians and robust sigmas of residuals of samples that are in no run; 0: there are too few. */
+static int measure_loose(const ct__sensor *s, work *t, double sigma[])
+{
+    for (int i = 0; i < s->rows; i++) {
+        const double *r = t->r + (int64_t)i * s->samples;
+        t->middle[i] = 0;
+        for (int pass = 0; pass < 2; pass++) {
+            int64_t n = 0;
+            for (int32_t k = 0; k < s->samples; k++)
+                if (isfinite(r[k]) && !continues(s, t, k)) t->room[n++] = r[k] - t->middle[i];
+            if (n < CT__SAMPLES_LEAST) return 0;
+            if (pass) sigma[i] = ct__robust_sigma(n, t->room);
+            else t->middle[i] = ct_median(n, t->room);
+        }
+    }
+    return 1;
+}
+
+/* Is the run of n samples from `first` on frozen? */
+static int is_frozen(const ct__sensor *s, const work *t, int32_t first, int32_t n, const double sigma[])
+{
+    for (int i = 0; i < s->rows; i++) {
+        const double *r = t->r + (int64_t)i * s->samples, *w = t->w + (int64_t)i * s->samples;
+        double        moved = 0, off = 0;
+        int32_t       count = 0, k = first;
+        for (int32_t place = 0; place < n; place++, k = t->after[k]) {
+            if (2 * place < n || !isfinite(r[k]) || !isfinite(w[first])) continue;
+            moved += (w[k] - w[first]) * (w[k] - w[first]);
+            off += (r[k] - t->middle[i]) * (r[k] - t->middle[i]);
+            count++;
+        }
+        const double least = OFF * OFF * sigma[i] * sigma[i] * count;
+        if (sigma[i] > 0 && moved > least && off > least) return 1;
+    }
+    return 0;
+}
+
+static void find_runs(const ct__sensor *s, work *t)
+{
+    double sigma[CT_ROWS_MAX];
+    find_largest(s, t);
+    if (!measure_loose(s, t, sigma)) return;
+    for (int32_t k = 0; k < s->samples; k++) t->after[k] = -1;
+    for (int32_t k = 0; k < s->samples; k++)
+        if (t->before[k] >= 0) t->after[t->before[k]] = k;
+    for (int32_t k = 0; k < s->samples; k++) {
+        int32_t n = 1, last = k;
+        if (continues(s, t, k)) continue;
+        for (; t->after[last] >= 0 && continues(s, t, t->after[last]); last = t->after[last]) n++;
+        if (n < RUN || !is_frozen(s, t, k, n, sigma)) continue;
+        t->runs++;
+        if (s->odometry && t->after[last] >= 0) last = t->after[last]; /* a step that was frozen in part */
+        for (int32_t m = k; m != last;) {
+            m = t->after[m];
+            t->repeated += !t->again[m];
+            t->again[m] = 1;
+        }
+    }
+}
+
 static void drop(ct__sensor *s, const work *t)
 {
     int32_t n = 0;
@@ -232,8 +326,10 @@ static ct_status examine(ct__exam *e, ct__sensor *s, work *t, ct_err *err)
         CT_TRY(ct__report(e, s, -1, CT_FINDING_STAMPS_REPEATED, 2, value, err));
         CT_TRY(show_twice(e, s, t, err));
     }
+    find_runs(s, t);
     const double share = t->pairs ? (double)t->repeated / (double)t->pairs : 0;
-    if (t->repeated < LEAST || share < SHARE || share < CHANCE * chance(s, t)) return CT_OK;
+    const int    scattered = t->repeated >= LEAST && share >= SHARE && share >= CHANCE * chance(s, t);
+    if (!scattered && !t->runs) return CT_OK;
     const double value = 100 * share;
     CT_TRY(ct__report(e, s, -1, CT_FINDING_MEASUREMENTS_REPEATED, 1, &value, err));
     CT_TRY(show_repeated(e, s, t, err));
@@ -252,7 +348,8 @@ ct_status ct__drop_repeated(ct__exam *e, ct__sensor *s, ct_err *err)
     t.room = ct__zalloc(n, sizeof *t.room);
     t.again = ct__zalloc(n, 1);
     t.before = ct__zalloc(n, sizeof *t.before);
-    const ct_status status = t.value && t.r && t.w && t.room && t.again && t.before
+    t.after = ct__zalloc(n, sizeof *t.after);
+    const ct_status status = t.value && t.r && t.w && t.room && t.again && t.before && t.after
                                  ? examine(e, s, &t, err)
                                  : ct__no_memory(err, "samples", n);
     free(t.value);
@@ -261,5 +358,6 @@ ct_status ct__drop_repeated(ct__exam *e, ct__sensor *s, ct_err *err)
     free(t.room);
     free(t.again);
     free(t.before);
+    free(t.after);
     return status;
 }

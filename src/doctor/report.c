@@ -37,7 +37,8 @@ int ct__can_correct(ct_correction_kind kind, int count, const double *value)
 {
     for (int i = 0; i < count; i++) {
         if (!(fabs(value[i]) < 1e9)) return 0;
-        const int positive = kind == CT_CORRECT_LASTING || kind == CT_CORRECT_LASTING_EACH || kind == CT_CORRECT_WHEELS;
+        const int positive = kind == CT_CORRECT_LASTING || kind == CT_CORRECT_LASTING_EACH ||
+                             kind == CT_CORRECT_WHEELS || kind == CT_CORRECT_STEPS || kind == CT_CORRECT_WRAP;
         if (positive && !(value[i] > 0)) return 0;
         if (kind == CT_CORRECT_SIGMA && value[i] < 0) return 0;
     }

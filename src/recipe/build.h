@@ -81,11 +81,34 @@ typedef enum { CT__MOTION_NONE, CT__MOTION_VELOCITY, CT__MOTION_INCREMENT, CT__M
 /* Corrections of one sensor in one recording. */
 typedef struct {
     double  delay_s, drift;
+    double  steps_s, wrap_m; /* 0: none */
     int     axes[6], has_axes; /* 0: as it is */
     double  scale[6], bias[6], wheel[2];
     int     scalar_first, camera, ned, compass, inverse, degrees;
     const ct_correction *mount, *frame; /* NULL: the recipe's */
 } ct__corrected;
+
+/* Long steps between stamps, in the order of the records: build_clocks.c. */
+#define CT__JUMPS 8
+typedef struct {
+    ct_ns   last;              /* stamp of the last record                    */
+    int64_t records;
+    double  ordinary_s;        /* sum of steps that are not long, and how many */
+    int64_t ordinary;
+    double  jump[CT__JUMPS], from[CT__JUMPS]; /* s; from: the stamp before    */
+    int     jumps;             /* beyond CT__JUMPS they are no longer listed   */
+} ct__clock;
+
+/* Long steps of counters of wheels, over all recordings: build_counters.c. */
+#define CT__LEAPS 24
+typedef struct {
+    double  way[CT__LEAPS];    /* the longest steps, m: lengths                             */
+    double  around[CT__LEAPS]; /* where a counter begins again, if the step was like the one before it */
+    int64_t number[CT__LEAPS]; /* twice that of the step, and the wheel                     */
+    int     leaps;
+    double  ordinary;          /* the longest of the others */
+    int64_t steps, more;       /* more: leaps that are not listed */
+} ct__counters;
 
 #define CT__PLACES       12
 #define CT__TURN_OWN     (-1)
@@ -117,8 +140,10 @@ typedef struct {
     int64_t taken, seen;
     ct_se3  last_pose;        /* of the last record that was read */
     double  last_wheel[2];    /* of the last record that was read: distances travelled */
+    double  wheel_step[2];    /* and since the record before                            */
     double  last_yaw;         /* of a sensor of turns */
     int     has_last_pose, in_gap;
+    ct__clock clock;
     /* motion since the body's last state */
     ct_se3  moved;
     double  length_m, turn_rad, sum[6]; /* sum: of velocity times duration */
@@ -205,7 +230,10 @@ typedef struct {
     struct ct__reading *reading;
     int64_t    had, line;     /* records of it so far, line of the last */
     ct_source_counts count;   /* up to that record */
-    double     delay_s, drift;
+    double     delay_s, drift, steps_s;
+    ct_ns      raw_last;      /* steps that are taken out: the stamp before, sum of those, mean of the others */
+    double     removed_s, ordinary_s;
+    int64_t    ordinary;
     int        lonely;        /* 1: one channel alone, which looks ahead */
     int        ordered, drained, given; /* ordered: measurements, by stamp; drained: all are read */
     struct ct__held *held;
@@ -219,6 +247,15 @@ typedef struct {
 } ct__stream;
 
 #define CT__PROGRESS_RECORDS 2048 /* between two calls: some milliseconds */
+
+/* Clocks that were set while they recorded: build_clocks.c. */
+void      ct__clock_note(ct__clock *clock, ct_ns stamp);
+ct_status ct__clocks_find(ct__import *imp); /* after a recording */
+
+/* Counters of wheels that begin again: build_counters.c. d: ways since the record before; before: those before. */
+void      ct__counters_note(ct__counters *n, const double d[2], const double before[2]);
+/* 0: they do not; else the distance after which they do, and how often they did. */
+double    ct__counters_wrap(const ct__counters *n, int *times);
 
 /* A file that is open, for one stream or for several (build_reading.c): the file s->at of the stream. */
 typedef struct ct__reading ct__reading;
@@ -472,6 +509,7 @@ typedef struct {
     int64_t rate_capacity;
     ct_ns   first, last;     /* stamps over all recordings */
     int     any;
+    ct__counters counters;
 } ct__seen;
 
 struct ct__import {

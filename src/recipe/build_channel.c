@@ -41,6 +41,8 @@ static void find_corrections(const ct__import *imp, const char *name, int invers
             case CT_CORRECT_SCALE: set_rows(k, c->scale); break;
             case CT_CORRECT_BIAS: set_rows(k, c->bias); break;
             case CT_CORRECT_WHEELS: memcpy(c->wheel, k->value, sizeof c->wheel); break;
+            case CT_CORRECT_STEPS: c->steps_s = k->value[0]; break;
+            case CT_CORRECT_WRAP: c->wrap_m = k->value[0]; break;
             case CT_CORRECT_MOUNT: c->mount = k; break;
             case CT_CORRECT_FRAME: c->frame = k; break;
             case CT_CORRECT_QUATERNION: c->scalar_first = k->value[0] != 0; break;

@@ -49,7 +49,7 @@ ct_status ct__result_recording(ct__import *imp)
         seen->rate[seen->rates++] = (double)(c->taken - 1) / span;
     }
     imp->result.recordings++;
-    return CT_OK;
+    return ct__clocks_find(imp);
 }
 
 /* First and last stamp of a channel in s. */
@@ -153,6 +153,12 @@ static ct_status findings_of(ct__import *imp, int32_t i)
     if (seen->gaps) {
         const double value[3] = {(double)seen->gaps, imp->recipe->states.gap_s, seen->longest_gap_s};
         CT_TRY(find_one(imp, CT_FINDING_ODOMETRY_GAPS, 3, value, i, NULL));
+    }
+    int          wraps = 0;
+    const double wrap = ct__counters_wrap(&seen->counters, &wraps);
+    if (wraps) {
+        const double value[2] = {wrap, wraps};
+        CT_TRY(find_one(imp, CT_FINDING_COUNTERS_WRAP, 2, value, i, NULL));
     }
     return CT_OK;
 }

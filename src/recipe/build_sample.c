@@ -326,14 +326,17 @@ static int increment(const ct__import *imp, const ct__channel *c, const ct_recor
  * began again has gone the shorter way. */
 static int wheel_difference(const ct__import *imp, ct__channel *c, const ct_record *record, ct__sample *s)
 {
-    const double wrap = c->sensor->wrap_m;
+    const double wrap = c->corrected.wrap_m > 0 ? c->corrected.wrap_m : c->sensor->wrap_m;
     double now[2], d[2];
     TAKE(CT__ROLE_WHEELS, 2, now);
     for (int i = 0; i < 2; i++) {
         d[i] = now[i] - c->last_wheel[i];
         if (wrap > 0) d[i] -= wrap * round(d[i] / wrap);
-        d[i] *= c->corrected.wheel[i];
     }
+    if (c->taken && (double)(s->stamp - c->last_stamp) <= (double)imp->gap)
+        ct__counters_note(&imp->seen[c->number].counters, d, c->wheel_step);
+    memcpy(c->wheel_step, d, sizeof d);
+    for (int i = 0; i < 2; i++) d[i] *= c->corrected.wheel[i];
     const double turn = c->turn == CT__TURN_OWN ? (d[1] - d[0]) / c->sensor->track_m : 0;
     double twist[6] = {0, 0, turn, (d[0] + d[1]) / 2, 0, 0};
     turn_twist(c, twist);

@@ -28,6 +28,7 @@ static ct_status new_stream(ct__import *imp, int64_t *capacity, const ct__channe
                       .body = body,
                       .delay_s = c->corrected.delay_s,
                       .drift = c->corrected.drift,
+                      .steps_s = c->corrected.steps_s,
                       .lonely = lonely,
                       .ordered = !c->steady};
     for (int32_t f = 0; f < imp->plan.source[source].files; f++)
@@ -49,7 +50,7 @@ ct_status ct__streams_make(ct__import *imp)
         for (; !lonely && k < imp->streams; k++) {
             const ct__stream *s = &imp->stream[k];
             if (!s->lonely && s->source == source && s->body == body && s->delay_s == c->corrected.delay_s &&
-                s->drift == c->corrected.drift)
+                s->drift == c->corrected.drift && s->steps_s == c->corrected.steps_s)
                 break;
         }
         if (lonely || k == imp->streams) {
@@ -115,6 +116,19 @@ static ct_status next_record(ct__import *imp, ct__stream *s, ct_record *record, 
     return CT_OK;
 }
 
+/* The stamp without the long steps so far: one goes on by the mean of the others. */
+static ct_ns without_steps(ct__stream *s, ct_ns stamp)
+{
+    const double step = ((double)stamp - (double)s->raw_last) * 1e-9;
+    if (!(s->steps_s > 0)) return stamp;
+    if (s->begun && fabs(step) > s->steps_s)
+        s->removed_s += step - (s->ordinary ? s->ordinary_s / (double)s->ordinary : 0);
+    else if (s->begun)
+        s->ordinary_s += step, s->ordinary++;
+    s->raw_last = stamp;
+    return fabs(s->removed_s) < 9.2e9 ? stamp - (ct_ns)llround(1e9 * s->removed_s) : stamp;
+}
+
 /* True time of a stamp; 0: it is beyond what ct_ns holds. */
 static int correct_stamp(const ct__stream *s, ct_ns stamp, ct_ns *corrected)
 {
@@ -143,6 +157,7 @@ static ct_status offer(ct__import *imp, ct__stream *s, const ct_record *record, 
         int drop = -1;
         CT_TRY(ct__sample_make(imp, c, record, stamp, &sample[i], &drop));
         took[i] = drop < 0;
+        if (drop < 0 || drop == CT_DROP_STAMP) ct__clock_note(&c->clock, stamp);
         *any |= took[i];
         imp->result.count[c->number].records++;
         if (drop >= 0) ct__channel_drop(imp, c, (ct_drop)drop, 1);
@@ -185,7 +200,7 @@ static ct_status next_taken(ct__import *imp, ct__stream *s, ct__sample *sample, 
         CT_TRY(next_record(imp, s, &record, more));
         if (!*more) return CT_OK;
         if (!s->begun) s->raw_first = record.stamp;
-        if (!correct_stamp(s, record.stamp, stamp)) {
+        if (!correct_stamp(s, without_steps(s, record.stamp), stamp)) {
             char where[200];
             return ct_fail(imp->err, CT_E_PARSE, "%s: its stamp of %lld ns cannot be corrected: it is too large",
                            ct__reading_where(imp, s, where, sizeof where), (long long)record.stamp);

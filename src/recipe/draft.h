@@ -26,7 +26,8 @@
     X(CT__MEANS_ID, "1") X(CT__MEANS_ID2, "1") X(CT__MEANS_VALID, "1") X(CT__MEANS_MATRIX, "1")                        \
     X(CT__MEANS_U, "1") X(CT__MEANS_V, "1") X(CT__MEANS_U_RIGHT, "1") X(CT__MEANS_V_RIGHT, "1")                        \
     X(CT__MEANS_NANOSECONDS, "ns") X(CT__MEANS_FRAME, "1") X(CT__MEANS_DOWN, "m") X(CT__MEANS_LEFT, "1")               \
-    X(CT__MEANS_RIGHT, "1") X(CT__MEANS_LEFT_SPEED, "m/s") X(CT__MEANS_RIGHT_SPEED, "m/s")
+    X(CT__MEANS_RIGHT, "1") X(CT__MEANS_LEFT_SPEED, "m/s") X(CT__MEANS_RIGHT_SPEED, "m/s")                 \
+    X(CT__MEANS_STEER, "rad")
 
 typedef enum {
 #define X(constant, unit) constant,

@@ -193,6 +193,8 @@ static ct__meaning of_words(const words *w)
     if (any_of(w, NOISE)) return CT__MEANS_NOTHING;
     if (wheel_name(w) != CT__MEANS_NOTHING) return wheel_name(w);
     if (w->count == 1 && is_one_of(last, TIMES)) return CT__MEANS_TIME;
+    if (any_of(w, "steer steering steeringangle steerangle"))
+        return any_of(w, "rate vel velocity speed torque") ? CT__MEANS_NOTHING : CT__MEANS_STEER;
     if (any_of(w, "device")) return CT__MEANS_NOTHING;
     if (any_of(w, "frame")) return w->count == 1 ? CT__MEANS_FRAME : CT__MEANS_NOTHING;
     if (any_of(w, ANGLES) && any_of(w, "rate dot velocity vel speed")) return CT__MEANS_WZ;

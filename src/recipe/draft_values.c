@@ -308,6 +308,31 @@ static void put_turn(writer *w)
     ct__text_printf(&w->out, "    turn: %s # its turn rates, of another source\n", w->turns->sensor);
 }
 
+/* The steering angle in the table of a speed without turn rates, which may be a source of its own; NULL: none. */
+static const ct__draft_source *steering_of(const writer *w, const ct__draft_source *s)
+{
+    for (int64_t i = 0; i < w->d->sources; i++) {
+        const ct__draft_source *o = &w->d->source[i];
+        if (ct__draft_has(o, CT__MEANS_STEER) && !o->topic && !s->topic && !strcmp(o->pattern, s->pattern)) return o;
+    }
+    return NULL;
+}
+
+/* A car turns by speed times tan(steering) over its wheelbase. */
+static void put_steered(writer *w, const ct__draft_source *s, const ct__draft_source *steering)
+{
+    char speed[600], angle[600], turn[1300];
+    value_of(s, CT__MEANS_VX, 1, speed);
+    value_of(steering, CT__MEANS_STEER, 1, angle);
+    snprintf(turn, sizeof turn, "(%s) * tan(%s) / 2.7", speed, angle);
+    ct__text_put(&w->out, "velocity: [");
+    ct__draft_put_word(&w->out, speed);
+    ct__text_put(&w->out, ", 0, ");
+    ct__draft_put_word(&w->out, turn);
+    ct__text_put(&w->out, "]\n");
+    ct__text_put(&w->out, "    # check: 2.7 is the wheelbase, m; the angle is that of the front wheels, to the left\n");
+}
+
 void ct__draft_put_motion(writer *w, const ct__draft_source *s)
 {
     if (s->role == CT__DRAFT_ODOMETRY_POSE) {
@@ -334,6 +359,9 @@ void ct__draft_put_motion(writer *w, const ct__draft_source *s)
         CT__DRAFT_PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_VZ);
         ct__text_put(&w->out, "    ");
         CT__DRAFT_PUT(w, s, "angular_velocity", CT__MEANS_WX, CT__MEANS_WY, CT__MEANS_WZ);
+    } else if (!ct__draft_has(s, CT__MEANS_WZ) && steering_of(w, s)) {
+        put_steered(w, s, steering_of(w, s));
+        return;
     } else
         CT__DRAFT_PUT(w, s, "velocity", CT__MEANS_VX, CT__MEANS_VY, CT__MEANS_WZ);
     if (s->role != CT__DRAFT_ODOMETRY_VELOCITY) return;

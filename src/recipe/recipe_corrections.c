@@ -99,7 +99,7 @@ static void check_convention(ct__recipe_reader *r, ct__node *n, const ct_correct
         ct__mistake(&r->base, n, "%.63s has no poses: position and a rotation, matrix or increment", c->sensor);
     if (c->kind == CT_CORRECT_DEGREES && !has_angles(role))
         ct__mistake(&r->base, n, "%.63s has no angles: yaw, euler, rotation_vector or turn rates", c->sensor);
-    if (c->kind == CT_CORRECT_WHEELS && !role[CT__ROLE_WHEELS].count)
+    if ((c->kind == CT_CORRECT_WHEELS || c->kind == CT_CORRECT_WRAP) && !role[CT__ROLE_WHEELS].count)
         ct__mistake(&r->base, n, "%.63s has no wheels: [left, right]", c->sensor);
 }
 

@@ -269,7 +269,8 @@ static void put_unused(writer *w)
     int any = 0;
     ROLES(w, s)
     {
-        if (s->role != CT__DRAFT_UNUSED) continue;
+        const int steers = ct__draft_has(s, CT__MEANS_STEER) && w->odometry && !w->turns;
+        if (s->role != CT__DRAFT_UNUSED || (steers && !ct__draft_has(w->odometry, CT__MEANS_WZ))) continue;
         if (!any++) ct__text_put(&w->out, "\n# not used:\n");
         ct__text_printf(&w->out, "#   %s%s%s%s%s: %s%s%s\n", s->pattern, s->topic ? " " : "", s->topic ? s->topic : "",
                         s->topic ? " " : "", s->topic ? s->type : "", why_unused(s), *columns_of(s) ? ": " : "",

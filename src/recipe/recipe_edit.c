@@ -142,7 +142,9 @@ static void put_numbers(ct__text *out, const ct_correction *c)
 {
     char buf[32];
     const int lasting = c->kind == CT_CORRECT_LASTING || c->kind == CT_CORRECT_LASTING_EACH;
-    const int list = c->kind != CT_CORRECT_DELAY && c->kind != CT_CORRECT_DRIFT && !lasting;
+    const int number = c->kind == CT_CORRECT_DELAY || c->kind == CT_CORRECT_DRIFT || c->kind == CT_CORRECT_STEPS ||
+                       c->kind == CT_CORRECT_WRAP;
+    const int list = !number && !lasting;
     if (list) ct__text_put(out, "[");
     for (int32_t i = 0; i < c->count; i++) {
         if (i) ct__text_put(out, ", ");

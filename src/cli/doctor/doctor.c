@@ -52,6 +52,8 @@ int doctor_belongs(const ct_diagnosis *d, int32_t finding, int32_t correction)
 {
     const int32_t first = d->correction_of[finding];
     if (first < 0) return 0;
+    const ct_correction *own = &d->correction[first]; /* of stamps every recording has its own finding */
+    if (own->kind == CT_CORRECT_STEPS && strcmp(d->correction[correction].recording, own->recording)) return 0;
     return d->correction[correction].kind == d->correction[first].kind &&
            !strcmp(d->correction[correction].sensor, d->correction[first].sensor);
 }
