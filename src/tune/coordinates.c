@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-#define UNITS  8.0  /* of a linear parameter's range: a first step is a sixteenth of it       */
-#define PASSES 200  /* of a search over one floor: more than the bits of a double, twice      */
-#define ROUNDS 20   /* over the groups: they share no parameter, so one suffices but for ties */
+#define UNITS  8.0   /* of a linear parameter's range: a first step is a sixteenth of it       */
+#define PASSES 200   /* of a search over one floor: more than the bits of a double, twice      */
+#define ROUNDS 20    /* over the groups: they share no parameter, so one suffices but for ties */
+#define NEAR   1e-14 /* relative: exp and log round the coordinate of a bound to within it     */
 
 static double power_of(const ct_tune_parameter *p)
 {
@@ -89,6 +90,14 @@ void ct__coordinates_free(ct__coordinates *c)
     free(c->member);
 }
 
+/* The value within bounds; a bound itself where they differ by rounding, so that files have 0.5, not 0.49999999999999994. */
+static double within(double value, double lower, double upper)
+{
+    if (fabs(value - lower) <= NEAR * fabs(lower)) return lower;
+    if (fabs(value - upper) <= NEAR * fabs(upper)) return upper;
+    return CT_MAX(lower, CT_MIN(upper, value));
+}
+
 void ct__coordinates_values(const ct__coordinates *c, const double *x, double *value)
 {
     const ct_tune_problem *problem = c->problem;
@@ -99,7 +108,7 @@ void ct__coordinates_values(const ct__coordinates *c, const double *x, double *v
         bounds_of(problem, i, &lower, &upper);
         const double v =
             c->power[k] != 0 ? value[i] * exp(x[k] / c->power[k]) : value[i] + c->scale[k] * x[k];
-        value[i] = x[k] == 0 ? value[i] : CT_MAX(lower, CT_MIN(upper, v));
+        value[i] = x[k] == 0 ? value[i] : within(v, lower, upper);
     }
     for (int32_t i = 0; i < problem->parameters; i++) {
         const ct_tune_parameter *p = &problem->parameter[i];

@@ -296,6 +296,13 @@ static void fill_scores(held_out *h)
         }
 }
 
+/* Where one of both fails on every part, errors have no ratio: that of the scores is only their limit. */
+static double accuracy_ratio(const held_out *h, int k, ct__metric metric)
+{
+    const int none = k && (ct__count_failed(&h->scores, 0) == h->parts || ct__count_failed(&h->scores, k) == h->parts);
+    return none ? NAN : exp(ct__compare(&h->scores, k, 0, metric).mean);
+}
+
 static void record(const held_out *h, const ct_choice *verdict, int chosen)
 {
     ct_tune_result *r = h->t->result;
@@ -310,8 +317,8 @@ static void record(const held_out *h, const ct_choice *verdict, int chosen)
             .heldout = sum,
             .log_ratio = d.mean,
             .log_ratio_error = d.error,
-            .translation_ratio = exp(ct__compare(&h->scores, k, 0, CT_METRIC_TRANSLATION).mean),
-            .rotation_ratio = exp(ct__compare(&h->scores, k, 0, CT_METRIC_ROTATION).mean),
+            .translation_ratio = accuracy_ratio(h, k, CT_METRIC_TRANSLATION),
+            .rotation_ratio = accuracy_ratio(h, k, CT_METRIC_ROTATION),
             .failed = ct__count_failed(&h->scores, k),
             .chosen = k == chosen,
             .verdict = verdict[k],

@@ -154,6 +154,8 @@ static void put_verdict(const tune_page *p)
     else if (answer)
         snprintf(heldout, sizeof heldout, "The loss of held-out recordings is %s%.3f of that at the start values.",
                  ratio <= -log(10) * (1 - 1e-9) ? "below " : "", exp(ratio));
+    if (count_tests(p) && !test.logs)
+        snprintf(tests, sizeof tests, "No test log has errors of positions both before and after.");
     if (test.logs)
         snprintf(tests, sizeof tests, "On %d test log%s errors of positions are %.3f of those before.", test.logs,
                  CLI_S(test.logs), test.after / test.before);

@@ -112,17 +112,16 @@ static double figure_of(const ct_tune_figures *f, figure which)
     }
 }
 
-/* Root mean square, of NEES and losses the mean, over logs that have both figures. */
-static double pooled(const tune_job *job, int test, const ct_tune_figures *of, figure which, int *count)
+/* Root mean square, of NEES and losses the mean, over logs that have the figure in both `of` and `with`. */
+static double pooled(const tune_job *job, int test, const ct_tune_figures *of, const ct_tune_figures *with, figure which,
+                     int *count)
 {
-    const ct_tune_result *r = &job->result;
     const int mean = which == NEES || which == LOSS;
     double sum = 0;
     *count = 0;
     for (int32_t i = 0; i < job->problem->logs; i++) {
         const double value = figure_of(&of[i], which);
-        if ((job->problem->log[i].test != 0) != test || !isfinite(figure_of(&r->before[i], which)) ||
-            !isfinite(figure_of(&r->after[i], which)))
+        if ((job->problem->log[i].test != 0) != test || !isfinite(value) || !isfinite(figure_of(&with[i], which)))
             continue;
         sum += mean ? value : value * value;
         ++*count;
@@ -133,8 +132,8 @@ static double pooled(const tune_job *job, int test, const ct_tune_figures *of, f
 static void print_nees(const tune_job *job, int test)
 {
     int count;
-    const double before = pooled(job, test, job->result.before, NEES, &count),
-                 after = pooled(job, test, job->result.after, NEES, &count);
+    const ct_tune_figures *b = job->result.before, *a = job->result.after;
+    const double before = pooled(job, test, b, a, NEES, &count), after = pooled(job, test, a, b, NEES, &count);
     if (count)
         cli_row("", "NEES %.3g -> %.3g per coordinate, mean over %d log%s: 1 if the covariances are right", before,
                 after, count, CLI_S(count));
@@ -144,11 +143,29 @@ static void print_nees(const tune_job *job, int test)
 static void print_losses(const tune_job *job, int test)
 {
     int count;
-    const double before = pooled(job, test, job->result.before, LOSS, &count),
-                 after = pooled(job, test, job->result.after, LOSS, &count);
+    const ct_tune_figures *b = job->result.before, *a = job->result.after;
+    const double before = pooled(job, test, b, a, LOSS, &count), after = pooled(job, test, a, b, LOSS, &count);
     if (count)
         cli_row(test ? "test logs" : "training", "loss %.4g -> %.4g (%.3f), mean over %d log%s", before, after,
                 after / before, count, CLI_S(count));
+}
+
+/* Where no log has an estimate at the start values, the answer has no ratio: its figures alone. */
+static void print_answer(const tune_job *job, int test)
+{
+    const ct_tune_figures *a = job->result.after;
+    const char *label = test ? "test logs" : "training";
+    char rotation[48] = "";
+    int count;
+    const double angle = pooled(job, test, a, a, ROTATION, &count), loss = pooled(job, test, a, a, LOSS, &count),
+                 metres = pooled(job, test, a, a, TRANSLATION, &count);
+    if (isfinite(angle)) snprintf(rotation, sizeof rotation, ", %.4g deg", angle * 180 / acos(-1));
+    if (isfinite(metres))
+        cli_row(label, "no estimate -> %.4g m%s, root mean square over %d log%s", metres, rotation, count, CLI_S(count));
+    else if (isfinite(loss))
+        cli_row(label, "no estimate -> loss %.4g", loss);
+    else
+        cli_row(label, "no estimate");
 }
 
 static void print_accuracy(const tune_job *job, int test)
@@ -164,15 +181,17 @@ static void print_accuracy(const tune_job *job, int test)
         lost[1] += r->after[i].end != CT_TUNE_DONE;
     }
     if (!logs) return;
-    const double before = pooled(job, test, r->before, TRANSLATION, &count),
-                 after = pooled(job, test, r->after, TRANSLATION, &count);
-    const double a = pooled(job, test, r->before, ROTATION, &angles),
-                 b = pooled(job, test, r->after, ROTATION, &angles);
+    const double before = pooled(job, test, r->before, r->after, TRANSLATION, &count),
+                 after = pooled(job, test, r->after, r->before, TRANSLATION, &count);
+    const double a = pooled(job, test, r->before, r->after, ROTATION, &angles),
+                 b = pooled(job, test, r->after, r->before, ROTATION, &angles);
     if (angles && a > 0)
         snprintf(rotation, sizeof rotation, ", %.4g -> %.4g deg (%.3f)", a * 180 / acos(-1), b * 180 / acos(-1), b / a);
     if (count)
         cli_row(test ? "test logs" : "training", "%.4g -> %.4g m (%.3f)%s, root mean square over %d log%s", before,
                 after, after / before, rotation, count, CLI_S(count));
+    else if (lost[0] == logs && r->stop != CT_TUNE_STOP_CANCELLED)
+        print_answer(job, test);
     else
         print_losses(job, test);
     print_nees(job, test);

@@ -146,13 +146,19 @@ static ct_status tune(const cli_io *io, const tune_request *request, tune_job *j
     return status == CT_OK ? tune_history_close(job, err) : status;
 }
 
-/* Did every training log fail at the start values? Then nothing could be learned. */
-static int all_failed(const tune_job *job)
+static int no_estimate(const tune_job *job, const ct_tune_figures *of)
 {
     int failed = 1;
-    for (int32_t i = 0; i < job->problem->logs && job->result.before; i++)
-        failed &= job->problem->log[i].test || job->result.before[i].end != CT_TUNE_DONE;
-    return failed && job->result.before;
+    for (int32_t i = 0; i < job->problem->logs && of; i++)
+        failed &= job->problem->log[i].test || of[i].end != CT_TUNE_DONE;
+    return failed && of;
+}
+
+/* Did every training log fail at the start values and at the answer? Then nothing could be learned. Where the start values
+ * fail, the search begins from others. */
+static int all_failed(const tune_job *job)
+{
+    return no_estimate(job, job->result.before) && no_estimate(job, job->result.after);
 }
 
 static cli_exit finish(const cli_io *io, const tune_request *request, tune_job *job)
