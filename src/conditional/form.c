@@ -197,8 +197,8 @@ static double quantile(const values *v, const double *sorted, double share)
     return sorted[(int64_t)llround(share * (double)(v->count - 1))];
 }
 
-/* The range of each feature: its extremes, but for values FAR spreads from the median, which are set to the end as those
- * outside of the range are in use. Without a spread (0 but for a few ones) nothing is far. */
+/* The range of each feature: its extremes, but for values FAR spreads from the median, which are set to the end as
+ * those outside of the range are in use. Without a spread (0 but for a few ones) nothing is far. */
 static ct_status find_ranges(const form *w, values *v)
 {
     const int n = w->f->features;
