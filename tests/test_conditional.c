@@ -414,6 +414,43 @@ static void test_features_outside_of_the_range_are_counted(void)
     release(&d);
 }
 
+/* 1e6 where a value is unknown, and 2e5 once: the others keep their range, mean and slope. */
+static void test_absurd_values_of_a_feature_do_not_set_its_range(void)
+{
+    data              d = make(CT_SITUATION_LINEAR, 2, 60, 0);
+    const int32_t     gps = ct_noise_find(d.noise, "gps");
+    ct_feature_outside out = {0};
+    int               turn = 0;
+    int64_t           absurd = 0;
+    CHECK_OK(ct_conditional_form(2, list(&d), d.noise, gps, "linear:sky", NULL, NULL, &d.err), d.err);
+    const ct_function_feature sky = ct_noise_get(d.noise, gps)->function->feature[0];
+    for (int i = 0; i < 2; i++)
+        for (int32_t k = 0; k < ct_graph_factors(d.seq[i]->graph); k++) {
+            if (ct_graph_factor(d.seq[i]->graph, k).noise != gps || turn++ % 50) continue;
+            const double value = absurd++ ? 1e6 : -2e5;
+            CHECK_OK(ct_graph_set_feature(d.seq[i]->graph, "sky", 1, &k, &value, &d.err), d.err);
+        }
+    CHECK(absurd > 1);
+    CHECK_OK(ct_conditional_form(2, list(&d), d.noise, gps, "linear:sky", NULL, NULL, &d.err), d.err);
+    const ct_function_feature with = ct_noise_get(d.noise, gps)->function->feature[0];
+    CHECK(with.low >= sky.low && with.high <= sky.high);
+    CHECK_NEAR(with.mean, sky.mean, 0.3 * sky.deviation);
+    CHECK_NEAR(with.deviation / sky.deviation, 1, 0.2);
+    for (int i = 0; i < 2; i++) ct_feature_count_outside(d.seq[i]->graph, d.noise, gps, 0, &out);
+    CHECK(out.outside == absurd);
+    /* 0 but for a few ones is no outlier */
+    turn = 0;
+    for (int i = 0; i < 2; i++)
+        for (int32_t k = 0; k < ct_graph_factors(d.seq[i]->graph); k++) {
+            if (ct_graph_factor(d.seq[i]->graph, k).noise != gps) continue;
+            const double value = turn++ % 50 == 7;
+            CHECK_OK(ct_graph_set_feature(d.seq[i]->graph, "tunnel", 1, &k, &value, &d.err), d.err);
+        }
+    CHECK_OK(ct_conditional_form(2, list(&d), d.noise, gps, "linear:tunnel", NULL, NULL, &d.err), d.err);
+    CHECK(ct_noise_get(d.noise, gps)->function->feature[0].high == 1);
+    release(&d);
+}
+
 static void test_functions_are_values(void)
 {
     data d = make(CT_SITUATION_LINEAR, 1, 40, 0);
@@ -543,6 +580,7 @@ int main(void)
     RUN(test_bad_files_are_refused_by_sentences);
     RUN(test_unfit_features_are_refused_by_sentences);
     RUN(test_features_outside_of_the_range_are_counted);
+    RUN(test_absurd_values_of_a_feature_do_not_set_its_range);
     RUN(test_functions_are_values);
     RUN(test_regression_finds_the_log_linear_function);
     RUN(test_functions_are_found_without_truth);

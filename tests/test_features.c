@@ -47,8 +47,8 @@ static void test_refusals_name_feature_and_factor(void)
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, LINE("3", "a+b=1"),
                   "t.txt:4: feature \"a+b=1\": its name may have letters, digits and _ . - only");
     CHECK_MESSAGE(CT_FORMAT_COVTUNE, LINE("3", "hdop=1e200"),
-                  "t.txt:4: feature hdop of factor 0 is 1e+200; a feature is a finite number, left out where it is "
-                  "unknown");
+                  "t.txt:4: feature hdop of factor 0 is 1e+200; a feature is a number from -1e+100 to 1e+100, left "
+                  "out where it is unknown");
 #undef LINE
     run r;
     MUST_READ(&r, CT_FORMAT_COVTUNE, TEXT);

@@ -12,6 +12,9 @@
 #define SHARED     -1    /* outputs, until the form is read                              */
 #define SAME       1e-9  /* 1 - |correlation| of features that are one                    */
 #define CONSTANT   1e-12 /* deviation of a feature, relative to its size, that is constant */
+#define TAIL       0.025 /* share of values beyond each of the quantiles that tell the spread of a feature */
+#define FAR        20    /* spreads from the median: 40 sigma of a normal feature. 99.99 where hdop is 1 to 2, -1 or 1e6
+                            where a value is unknown, are no situations, and would set mean, deviation and slope */
 
 typedef struct {
     const char  *text, *model;
@@ -182,6 +185,41 @@ static ct_status collect(const form *w, int32_t count, const ct_sequence *const 
                    (long long)v->count);
 }
 
+/* sorted <- the values of a feature. */
+static void sort_feature(const form *w, const values *v, int j, double *sorted)
+{
+    for (int64_t i = 0; i < v->count; i++) sorted[i] = v->x[i * w->f->features + j];
+    qsort(sorted, (size_t)v->count, sizeof *sorted, ascending);
+}
+
+static double quantile(const values *v, const double *sorted, double share)
+{
+    return sorted[(int64_t)llround(share * (double)(v->count - 1))];
+}
+
+/* The range of each feature: its extremes, but for values FAR spreads from the median, which are set to the end as
+ * those outside of the range are in use. Without a spread (0 but for a few ones) nothing is far. */
+static ct_status find_ranges(const form *w, values *v)
+{
+    const int n = w->f->features;
+    double   *sorted = ct__zalloc(v->count, sizeof *sorted);
+    if (!sorted) return ct__no_memory(w->err, "features", v->count);
+    for (int j = 0; j < n; j++) {
+        ct_function_feature *k = &w->f->feature[j];
+        sort_feature(w, v, j, sorted);
+        const double middle = quantile(v, sorted, 0.5);
+        const double spread = fmax(middle - quantile(v, sorted, TAIL), quantile(v, sorted, 1 - TAIL) - middle);
+        int64_t      first = 0, last = v->count - 1;
+        while (spread > 0 && sorted[first] < middle - FAR * spread) first++;
+        while (spread > 0 && sorted[last] > middle + FAR * spread) last--;
+        k->low = sorted[first];
+        k->high = sorted[last];
+        for (int64_t i = 0; i < v->count; i++) v->x[i * n + j] = fmin(fmax(v->x[i * n + j], k->low), k->high);
+    }
+    free(sorted);
+    return CT_OK;
+}
+
 static ct_status standardise(const form *w, const values *v)
 {
     ct_function *f = w->f;
@@ -189,14 +227,7 @@ static ct_status standardise(const form *w, const values *v)
     for (int j = 0; j < n; j++) {
         ct_function_feature *k = &f->feature[j];
         double               mean = 0, square = 0;
-        k->low = INFINITY;
-        k->high = -INFINITY;
-        for (int64_t i = 0; i < v->count; i++) {
-            const double x = v->x[i * n + j];
-            mean += x / (double)v->count;
-            k->low = fmin(k->low, x);
-            k->high = fmax(k->high, x);
-        }
+        for (int64_t i = 0; i < v->count; i++) mean += v->x[i * n + j] / (double)v->count;
         for (int64_t i = 0; i < v->count; i++) square += (v->x[i * n + j] - mean) * (v->x[i * n + j] - mean);
         k->mean = mean;
         k->deviation = sqrt(square / (double)v->count);
@@ -260,8 +291,7 @@ static ct_status add_hats(const form *w, const values *v)
     for (int j = 0; j < f->features; j++) {
         double knot[KNOTS_MAX];
         int    n = 0;
-        for (int64_t i = 0; i < v->count; i++) sorted[i] = v->x[i * f->features + j];
-        qsort(sorted, (size_t)v->count, sizeof *sorted, ascending);
+        sort_feature(w, v, j, sorted);
         for (int k = 0; k < w->knots; k++) {
             const double q = sorted[(int64_t)llround((double)k * (double)(v->count - 1) / (w->knots - 1))];
             if (n == 0 || q > knot[n - 1]) knot[n++] = q;
@@ -279,6 +309,7 @@ static ct_status fill(form *w, int32_t count, const ct_sequence *const seq[], in
 {
     values    v = {0};
     ct_status status = collect(w, count, seq, model, &v);
+    if (status == CT_OK) status = find_ranges(w, &v);
     if (status == CT_OK) status = standardise(w, &v);
     if (status == CT_OK) status = check_independent(w, &v);
     if (status == CT_OK && w->f->kind == CT_FUNCTION_PIECEWISE) status = add_hats(w, &v);

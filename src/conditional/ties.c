@@ -62,9 +62,22 @@ void ct__tied_rows(const ct_theta *theta, int32_t g, int same[CT_FUNCTION_ROWS_M
     }
 }
 
+/* A frozen row keeps its variance for every measurement, so it cannot have a function that is learned. */
+static ct_status check_frozen_rows(const ct_theta *theta, const ct_noise_model *m, int32_t g, ct_err *err)
+{
+    for (int i = 0; i < m->dim; i++)
+        if (block_of(theta, g, i) < 0)
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "noise model %s: row %d is frozen and others are learned, and a function is of all rows; "
+                           "freeze the whole model, or none of its rows",
+                           m->name, i);
+    return CT_OK;
+}
+
 static ct_status check_model(const ct_theta *theta, const ct_noise *noise, int32_t g, ct_err *err)
 {
     const ct_noise_model *m = ct_noise_get(noise, g);
+    CT_TRY(check_frozen_rows(theta, m, g, err));
     for (int i = 0; i < m->dim; i++)
         for (int j = 0; m->function->matrix && theta->model[g].kind != CT_NOISE_FULL && j < i; j++)
             if (block_of(theta, g, i) >= 0 && block_of(theta, g, i) == block_of(theta, g, j))

@@ -60,9 +60,9 @@ ct_status ct_graph_set_feature(ct_graph *g, const char *name, int64_t count, con
                            (long long)f, g->factors);
         if (!(fabs(value[k]) <= FEATURE_LIMIT))
             return ct_fail(err, CT_E_ARGUMENT,
-                           "feature %s of factor %lld is %g; a feature is a finite number, left out where it is "
-                           "unknown",
-                           name, (long long)f, value[k]);
+                           "feature %s of factor %lld is %g; a feature is a number from %g to %g, left out where it "
+                           "is unknown",
+                           name, (long long)f, value[k], -FEATURE_LIMIT, FEATURE_LIMIT);
         length = CT_MAX(length, f + 1);
     }
     CT_TRY(open_column(g, name, length, &column, err));

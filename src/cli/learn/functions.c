@@ -211,6 +211,21 @@ json_t *learn_functions_json(const learn_job *job)
     return o;
 }
 
+/* Why the constant models stay, and what the weights above are then. */
+static void print_constant(const ct_conditional_result *r)
+{
+    if (r->chosen != CT_CONDITIONAL_CONSTANT) return;
+    const int none = r->recordings < 2 && isnan(r->heldout[CT_CONDITIONAL_CONSTANT]) &&
+                     isnan(r->log_ratio[CT_CONDITIONAL_REGRESSION]);
+    if (none)
+        cli_row("", "constant models stay: there is one training sequence, and none to hold out; a function needs "
+                    "others to show that it gains (split the recording into parts, or add recordings)");
+    else
+        cli_row("", "constant models stay: no function is better by more than its standard error on held-out "
+                    "sequences");
+    if (r->terms) cli_row("", "the weights above are of the regression, and in no noise model");
+}
+
 void learn_print_functions(const learn_job *job)
 {
     const ct_conditional_result *r = &job->functions;
@@ -236,4 +251,5 @@ void learn_print_functions(const learn_job *job)
                 100 * r->log_ratio_error[k], 100 * (r->translation_ratio[k] - 1),
                 (int)r->chosen == k ? "  chosen" : "");
     }
+    print_constant(r);
 }
