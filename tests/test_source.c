@@ -266,6 +266,20 @@ static void test_lines_with_other_widths_are_refused_with_their_number(void)
     CHECK_OK(read_text("t,x\n1,2\n3,4x\n", NAMES("t"), NULL), err); /* columns that nobody wants are not converted */
 }
 
+/* A recorder that loses power leaves a part of a line, or of a number's word. */
+static void test_a_last_line_that_is_cut_short_is_left_out(void)
+{
+    static const char *const TEXT[] = {"t,x,y\n1,2,3\n2,3", "t,x,y\n1,2,3\n2,3,-", "t,x,y\n1,2,3\n2,1e,", "1 2 3\n2 3"};
+    for (int i = 0; i < 4; i++) {
+        CHECK_OK(read_text(TEXT[i], i < 3 ? NAMES("x", "y") : NAMES("#1", "#2"), NULL), err);
+        CHECK(r.count == 1 && r.value[0][1] == (i < 3 ? 3 : 2));
+        CHECK(r.counts.damaged == (int64_t)strlen(strrchr(TEXT[i], '\n') + 1));
+    }
+    CHECK_OK(read_text("t,x,y\n1,2,3\n2,3,4", NAMES("x", "y"), NULL), err); /* whole, but for the end of the line */
+    CHECK(r.count == 2 && r.counts.damaged == 0);
+    CHECK_REFUSED(read_text("t,x,y\n1,2", NAMES("x"), NULL), err, "in.csv:2: the line has 2 columns");
+}
+
 /* Lines of several kinds in one file: those that are left out need not have the columns. */
 static void test_kinds_of_lines_are_told_apart_by_where(void)
 {
@@ -547,6 +561,7 @@ int main(void)
     RUN(test_lines_before_the_table_are_told);
     RUN(test_missing_values_are_nan);
     RUN(test_lines_with_other_widths_are_refused_with_their_number);
+    RUN(test_a_last_line_that_is_cut_short_is_left_out);
     RUN(test_kinds_of_lines_are_told_apart_by_where);
     RUN(test_texts_of_numbers_are_equal_however_they_are_written);
     RUN(test_decimals_of_any_number_of_places);

@@ -126,7 +126,8 @@ typedef struct {
 } ct_record;
 
 /* *more <- 1 and the next record, in the order of the file; or 0 at its end. Lines that are cut short, words that are
- * no numbers, messages that end early: CT_E_PARSE with file and line (or topic and message). */
+ * no numbers, messages that end early: CT_E_PARSE with file and line (or topic and message). A last line without its end
+ * that is no whole record counts as damaged, and is left out. */
 ct_status ct_source_next(ct_source *source, ct_record *record, int *more, ct_err *err);
 
 typedef struct {
@@ -134,7 +135,7 @@ typedef struct {
     int64_t left_out;    /* by `where`                        */
     int64_t no_stamp;    /* left out: their stamp is missing  */
     int64_t bytes, size; /* read so far, of all; size 0: unknown */
-    int64_t damaged;     /* bytes at the end of a bag that are no whole record: it was cut short */
+    int64_t damaged;     /* bytes at the end that are no whole record: the file was cut short */
 } ct_source_counts;
 
 ct_source_counts ct_source_count(const ct_source *source);

@@ -199,7 +199,11 @@ static ct_status read_all(reading *r, const char *path, const ct_trajectory_opti
         if (!more) break;
         CT_TRY(add_record(r, &record, err));
     }
-    r->t->without_stamp = ct_source_count(r->source).no_stamp;
+    const ct_source_counts counts = ct_source_count(r->source);
+    if (counts.damaged)
+        return ct_fail(err, CT_E_PARSE, "%s: the last line, of %lld bytes, is cut short: the trajectory is not whole",
+                       path, (long long)counts.damaged);
+    r->t->without_stamp = counts.no_stamp;
     r->t->dropped += r->t->without_stamp;
     if (r->t->poses == 0 && r->t->dropped == 0) return ct_fail(err, CT_E_EMPTY, "%s: there are no records in it", path);
     if (r->t->poses == 0)

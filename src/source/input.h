@@ -30,6 +30,7 @@ typedef struct {
     int64_t     capacity, begin, end; /* begin: the next line */
     int64_t     nul;                  /* place of the first NUL byte in the buffer; -1: none. Set when a line is read */
     int         ended;
+    int         open; /* 1: the last line that was read has no end: it is the last of the file, or was cut short */
     int         keeping;
     int64_t     kept, kept_line; /* where ct__rows_rewind goes, if keeping is 1 */
 } ct__rows;

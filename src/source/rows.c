@@ -55,6 +55,7 @@ ct_status ct__rows_next(ct__rows *r, const char **row, int64_t *length, ct_err *
     int64_t n = newline ? newline - (r->buffer + r->begin) : r->end - r->begin;
     if (!newline && n == 0) return CT_OK;
     r->line++;
+    r->open = !newline;
     if (r->nul >= 0 && r->nul < r->begin + n)
         return ct_fail(err, CT_E_PARSE, "%s:%lld: a NUL byte: this is no text file", r->path, (long long)r->line);
     if (n > CT__ROW_MAX)

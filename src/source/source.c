@@ -386,6 +386,15 @@ static ct_status convert(ct_source *s, const ct__value *value, ct_record *record
     return fill_texts(s, value, err);
 }
 
+/* Was a record refused because the file was cut short within it, as a table whose recorder lost power? What is before it
+ * is used. A file that has nothing else is no such file. */
+static int is_cut(ct_source *s, ct_status status, ct_err *err)
+{
+    if (status != CT_E_PARSE || s->count.records == 0 || !s->ops->cut || !s->ops->cut(s->reader)) return 0;
+    *err = (ct_err){0};
+    return 1;
+}
+
 ct_status ct_source_next(ct_source *s, ct_record *record, int *more, ct_err *err)
 {
     s->begun = 1;
@@ -394,7 +403,9 @@ ct_status ct_source_next(ct_source *s, ct_record *record, int *more, ct_err *err
     while (!s->ended) {
         const ct__value *value;
         int wanted = 0;
-        CT_TRY(s->ops->next(s->reader, &value, &record->line, &wanted, err));
+        ct_status status = s->ops->next(s->reader, &value, &record->line, &wanted, err);
+        if (is_cut(s, status, err)) wanted = 0, status = CT_OK;
+        CT_TRY(status);
         if (!wanted) {
             s->ended = 1;
             break;
@@ -402,7 +413,12 @@ ct_status ct_source_next(ct_source *s, ct_record *record, int *more, ct_err *err
         s->record++;
         CT_TRY(at_record(s, meets_condition(s, value, &wanted, err), err));
         if (!wanted) continue;
-        if (s->ops->complete) CT_TRY(s->ops->complete(s->reader, err));
+        if (s->ops->complete) status = s->ops->complete(s->reader, err);
+        if (is_cut(s, status, err)) {
+            s->ended = 1;
+            break;
+        }
+        CT_TRY(status);
         CT_TRY(at_record(s, convert(s, value, record, &wanted, err), err));
         if (!wanted) continue;
         s->count.records++;

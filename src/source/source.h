@@ -88,6 +88,8 @@ typedef struct {
     void (*where)(const void *reader, char *buf, size_t size);
     void (*progress)(const void *reader, int64_t *bytes, int64_t *size); /* as in ct_source_counts */
     int64_t   (*damaged)(const void *reader); /* bytes of a file that was cut short; NULL: none */
+    int       (*cut)(void *reader); /* is a record that was refused the last of the file, without its end? It counts as
+                                       damaged then; NULL: never */
 } ct__reader_ops;
 
 /* Row f reads format f; NULL: not in this build (the core says so). Rows may be equal. */

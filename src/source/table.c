@@ -218,6 +218,15 @@ static ct_status table_complete(void *reader, ct_err *err)
     return ct__table_convert(t, 1, err);
 }
 
+static int table_cut(void *reader)
+{
+    ct__table *t = reader;
+    if (t->rows.open) t->damaged = t->end - t->begin;
+    return t->rows.open;
+}
+
+static int64_t table_damaged(const void *reader) { return ((const ct__table *)reader)->damaged; }
+
 static void table_where(const void *reader, char *buf, size_t size)
 {
     const ct__table *t = reader;
@@ -241,6 +250,8 @@ const ct__reader_ops ct__table_reader = {
     .bind_rest = table_bind_rest,
     .next = table_next,
     .complete = table_complete,
+    .damaged = table_damaged,
+    .cut = table_cut,
     .where = table_where,
     .progress = table_progress,
 };

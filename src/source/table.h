@@ -68,6 +68,7 @@ struct ct__table {
 
     /* the last line */
     const char *begin, *end; /* the line */
+    int64_t damaged; /* bytes of a last line that was cut short */
     int     taken; /* 1: a line was taken */
     int64_t found; /* its columns */
     int     open_end; /* 1: a separator ends it */
