@@ -154,8 +154,8 @@ static int no_estimate(const tune_job *job, const ct_tune_figures *of)
     return failed && of;
 }
 
-/* Did every training log fail at the start values and at the answer? Then nothing could be learned. Where the start values
- * fail, the search begins from others. */
+/* Did every training log fail at the start values and at the answer? Then nothing could be learned. Where the start
+ * values fail, the search begins from others. */
 static int all_failed(const tune_job *job)
 {
     return no_estimate(job, job->result.before) && no_estimate(job, job->result.after);
