@@ -132,6 +132,27 @@ static void test_answers_scatter_as_error_bars_say(void)
     }
 }
 
+/* The mean of two readings, weighted by the inverse of both values. */
+static void mean_of_two(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double share = value[1] / (value[0] + value[1]);
+    for (int64_t i = 0; i < t->rows; i++)
+        r[i] = share * toy_noise(log_, i, 0) + (1 - share) * 2 * toy_noise(log_, i, 1);
+}
+
+/* Only the ratio matters: rounding does not decide which of both has no standard error, and the pair is named. */
+static void test_a_common_factor_that_does_not_matter_is_said(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 5), toy_parameter("b", 1)};
+    ct_tune_problem problem = {2, 5, 0, p, LOGS, NULL};
+    toy t = {.rows = 400, .residual = mean_of_two};
+    ct_tune_result r = tune(&t, &problem, NULL);
+    const int32_t at = ct_findings_find(&r.findings, CT_FINDING_PRODUCT_UNDETERMINED);
+    CHECK(at >= 0 && r.findings.item[at].subjects == 2 && r.findings.item[at].value[0] < 1);
+    CHECK(isfinite(r.standard_error[0]) && isfinite(r.standard_error[1]));
+    ct_tune_result_free(&r);
+}
+
 /* ---- Failures and noise ------------------------------------------------------------------------ */
 
 static int half_space(const toy *t, const double *value, int32_t log_)
@@ -348,21 +369,28 @@ static void test_noise_above_the_effects_hides_no_parameter(void)
     }
 }
 
+/* From run to run the noise of the loss is known from one pair of runs at first: chance must not make it an effect. */
+#define NOISY_STARTS 40
 static void test_a_parameter_without_effect_is_named_and_stays(void)
 {
     ct_tune_parameter p[SENSORS + 1];
     ct_tune_problem problem = {SENSORS + 1, 6, 0, p, LOGS, NULL};
-    for (int noisy = 0; noisy < 2; noisy++) {
-        toy t = {.rows = 200, .residual = weighted_mean, .noise = noisy ? 1e-4 : 0};
-        sensors(p, 10);
+    int missed = 0;
+    for (int start = 0; start < 1 + NOISY_STARTS; start++) {
+        toy t = {.rows = 200, .residual = weighted_mean, .noise = start ? 1e-4 : 0};
+        sensors(p, 10 + 0.01 * start);
         p[SENSORS] = toy_parameter("idle", 3);
         ct_tune_result r = tune(&t, &problem, NULL);
         const int32_t i = ct_findings_find(&r.findings, CT_FINDING_PARAMETER_WITHOUT_EFFECT);
-        CHECK(i >= 0 && !strcmp(r.findings.item[i].subject[0].name, "idle"));
-        CHECK(r.value[SENSORS] == 3 && isinf(r.standard_error[SENSORS]));
+        CHECK(start || i >= 0);
+        missed += i < 0;
+        CHECK(i < 0 || (r.findings.item[i].subjects == 1 && !strcmp(r.findings.item[i].subject[0].name, "idle")));
+        CHECK(i < 0 || (r.value[SENSORS] == 3 && isinf(r.standard_error[SENSORS])));
         CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
         ct_tune_result_free(&r);
     }
+    printf("  with noise: missed from %d of %d starts\n", missed, NOISY_STARTS);
+    CHECK(missed <= NOISY_STARTS / 20);
 }
 
 /* ---- Ties, spreads, quantities ----------------------------------------------------------------- */
@@ -546,6 +574,7 @@ int main(void)
     RUN(test_a_bad_start_is_replaced_and_a_good_one_stays);
     RUN(test_one_recording_is_held_out_in_parts_and_said_so);
     RUN(test_answers_scatter_as_error_bars_say);
+    RUN(test_a_common_factor_that_does_not_matter_is_said);
     RUN(test_runs_that_crash_at_the_minimum_do_not_keep_the_start);
     RUN(test_a_hollow_in_a_plateau_does_not_keep_the_start);
     RUN(test_points_of_one_seed_are_not_taken_for_noisy);

@@ -90,7 +90,7 @@ void ct__coordinates_free(ct__coordinates *c)
     free(c->member);
 }
 
-/* The value within bounds; a bound itself where they differ by rounding, so that files have 0.5, not 0.49999999999999994. */
+/* The value within bounds; a bound itself where they differ by rounding: files have 0.5, not 0.49999999999999994. */
 static double within(double value, double lower, double upper)
 {
     if (fabs(value - lower) <= NEAR * fabs(lower)) return lower;

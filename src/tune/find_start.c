@@ -12,7 +12,6 @@
 #define COMMON   0.1   /* of the noise of a seed: less than that is not noise                            */
 #define QUIET    1e-18 /* of the squared residuals: changes below are rounding                           */
 #define BEYOND   1.1   /* of the expected square of the difference of two runs: changes below are noise  */
-#define BEYOND_LOSS 3.0 /* of the standard deviation of the difference of two losses                     */
 
 /* ---- The first point -------------------------------------------------------------------------- */
 
@@ -129,6 +128,7 @@ static ct_status measure_noise(ct__tuner *t, ct__tune_point *p)
     if (status != CT_OK || t->cancelled || !known) return status;
     t->noise = square / known;
     t->noise_loss = sqrt(loss / known / ct__actives(t));
+    t->noise_pairs = known;
     t->noise_at = p->loss;
     t->result->noise = t->noise_loss / p->loss;
     return CT_OK;
@@ -228,9 +228,17 @@ int32_t ct__last_repeats(const ct__tuner *t)
 
 /* ---- Effects ---------------------------------------------------------------------------------- */
 
+/* Standard deviations that chance exceeds once in 370 times (both sides), where they are estimated from df squares:
+ * Student's t, of which three is the limit. One or two squares tell nothing: they may be zero nearly. */
+static double beyond_chance(int32_t df)
+{
+    static const double T[] = {INFINITY, INFINITY, 9.22, 6.62, 5.51, 4.90, 4.53, 4.28, 4.09, 3.96};
+    return df < 1 ? INFINITY : (size_t)df <= sizeof T / sizeof *T ? T[df - 1] : 3 + 9.5 / df;
+}
+
 /* The noise of runs may be of many independent entries, or one factor on all of them. So whether residuals of two
  * points differ by more than noise is seen from the spread of their energy, in units of the noise's, over blocks:
- *     z = log(mean square of the difference / expected of noise),   effect: mean z above two standard errors */
+ *     z = log(mean square of the difference / expected of noise),   effect: mean z above what chance gives */
 static int beyond_noise(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b, double runs)
 {
     double  sum = 0, square = 0, share;
@@ -248,7 +256,7 @@ static int beyond_noise(const ct__tuner *t, const ct__tune_point *a, const ct__t
         }
     if (count < 2) return 1;
     const double mean = sum / count, error = sqrt(fmax(0, square / count - mean * mean) / (count - 1));
-    return mean > fmax(log(BEYOND), 2 * error);
+    return mean > fmax(log(BEYOND), beyond_chance(count - 1) * error);
 }
 
 /* Two points differ by more than noise if their residuals do, or their losses. */
@@ -257,7 +265,8 @@ static int has_effect(const ct__tuner *t, const ct__tune_point *from, const ct__
     if (!p || p == from || !ct__is_done(p)) return p && p != from; /* it fails: an effect */
     const double runs = 1.0 / ct__runs_of(t, p) + 1.0 / ct__runs_of(t, from);
     if (!(t->noise > 0)) return ct__distance2(t, p, from) > QUIET * (1e-300 + ct__distance2(t, from, NULL));
-    return beyond_noise(t, p, from, runs) || fabs(p->loss - from->loss) > BEYOND_LOSS * sqrt(runs) * t->noise_loss;
+    return beyond_noise(t, p, from, runs) ||
+           fabs(p->loss - from->loss) > beyond_chance(t->noise_pairs) * sqrt(runs) * t->noise_loss;
 }
 
 /* pair <- points with all listed coordinates moved by FARTHER down, up; evaluated. */

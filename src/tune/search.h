@@ -117,6 +117,7 @@ typedef struct {
     int32_t          blocks;      /* equal numbers of rows of a log                     */
     double          *noise_block; /* logs x blocks: mean square of r - E r; NaN         */
     double           noise_loss;  /* standard deviation of the loss of a point, one run */
+    int32_t          noise_pairs; /* of runs that it was estimated from: one a log      */
     double           noise_at;    /* the loss of the point where these were measured    */
     double           noise_power; /* noise is in proportion to this power of the loss   */
     int              retried, recovered; /* failed runs that were repeated; with success */

@@ -8,7 +8,8 @@
  * which holds whether or not residuals are white. With few recordings it is too small by chance, so the larger of two
  * is taken: that of recordings, and that of eight parts of each log. Directions u that the data do not determine, such
  * as a common factor on all variances, are left out: those with a standard error above ten times in variance. A
- * parameter that lies mostly in such directions has none: it is not determined.
+ * parameter that lies mostly in such directions has none: it is not determined. Others have that of what is left, as of
+ * ratios. The answer is moved along such a direction of several parameters; if the loss stays, a finding names them.
  *
  * At a minimum residuals may have no slope along a parameter, and the loss curvature all the same: errors whose size
  * depends on it are smallest there. Such a parameter is halved and doubled. If the loss moves it is determined, but has
@@ -21,7 +22,11 @@
 #define PARTS     8
 #define UNKNOWN   2.3  /* standard error of a log variance: a factor of ten                     */
 #define FLATTEST  1e-10
+#define MOSTLY    0.6  /* of a parameter: above a half, or rounding decides which of two that share it   */
+#define SHARE     0.05 /* of a direction: less does not name a parameter                        */
 #define FARTHER   1.4  /* of a log variance: half and twice a sigma                             */
+#define MAY_STAY  0.1  /* of the loss, by the model: above, a direction is not run              */
+#define FACTOR    10   /* of a number, along a direction: as the finding says                   */
 #define MOVES     0.01 /* of the loss: a change that is seen                                    */
 
 typedef struct {
@@ -121,7 +126,7 @@ static void set_errors(bars *b)
             if (!(b->variance[k] < UNKNOWN * UNKNOWN)) unknown += load;
             else sum += load * b->variance[k];
         }
-        const double own = unknown > 0.5 || ct__coordinates_held(c, i) ? INFINITY : sqrt(sum);
+        const double own = unknown > MOSTLY || ct__coordinates_held(c, i) ? INFINITY : sqrt(sum);
         t->result->standard_error[c->parameter[i]] = c->power[i] != 0 ? own / fabs(c->power[i]) : own * c->scale[i];
     }
     for (int32_t i = 0; i < t->problem->parameters; i++) {
@@ -206,12 +211,104 @@ static ct_status look_at_runs(bars *b, ct__tune_point *answer)
     return CT_OK;
 }
 
+/* ---- directions that are not determined ---- */
+
+static double load_of(const bars *b, int32_t i, int32_t k) { return b->V[i * b->n + k] * b->V[i * b->n + k]; }
+
+/* Is direction k one of several logarithms, and of no single parameter? */
+static int is_shared(const bars *b, int32_t k)
+{
+    int named = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        const double load = load_of(b, i, k);
+        if (load > MOSTLY || (load > SHARE && (b->t->c.power[i] == 0 || ct__coordinates_held(&b->t->c, i)))) return 0;
+        named += load > SHARE;
+    }
+    return named > 1;
+}
+
+/* work <- the answer with all numbers of direction k multiplied or divided by the same factor, up to FACTOR or a bound:
+ * directions without effect are powers of numbers, mostly all of them the first, and an eigenvector is only near.
+ * Returns the logarithm of the factor. */
+static double move_along(const bars *b, const ct__tune_point *answer, int32_t k, int side)
+{
+    const ct__coordinates *c = &b->t->c;
+    double step = log(FACTOR);
+    for (int32_t i = 0; i < b->n; i++) {
+        const int up = (b->V[i * b->n + k] > 0) == side;
+        const double room = up ? c->upper[i] - answer->x[i] : answer->x[i] - c->lower[i];
+        if (load_of(b, i, k) > SHARE) step = fmin(step, fmax(0, room) / fabs(c->power[i]));
+    }
+    memcpy(c->work, answer->x, (size_t)b->n * sizeof *c->work);
+    for (int32_t i = 0; i < b->n; i++)
+        if (load_of(b, i, k) > SHARE)
+            c->work[i] += ((b->V[i * b->n + k] > 0) == side ? 1 : -1) * fabs(c->power[i]) * step;
+    return step;
+}
+
+/* May the loss stay along direction k, to where work is? The model is of finite steps: a direction without any effect
+ * has some curvature. */
+static int may_stay(const bars *b, const ct__tune_point *answer, int32_t k)
+{
+    double square = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        const double d = b->t->c.work[i] - answer->x[i];
+        square += d * d;
+    }
+    return !(b->variance[k] < UNKNOWN * UNKNOWN) || 0.5 * b->lambda[k] * square < MAY_STAY * answer->loss;
+}
+
+static ct_status note_direction(const bars *b, int32_t k, double change)
+{
+    const ct__tuner *t = b->t;
+    ct_findings     *list = &t->result->findings;
+    int              up = 0, down = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        up += load_of(b, i, k) > SHARE && b->V[i * b->n + k] / t->c.power[i] > 0;
+        down += load_of(b, i, k) > SHARE && b->V[i * b->n + k] / t->c.power[i] < 0;
+    }
+    const ct_finding_code code = up && down ? CT_FINDING_RATIO_UNDETERMINED : CT_FINDING_PRODUCT_UNDETERMINED;
+    CT_TRY(ct_findings_add(list, code, 1, &change, t->err));
+    for (int32_t i = 0; i < b->n; i++) {
+        const int32_t p = t->c.parameter[i];
+        const int sign = b->V[i * b->n + k] / t->c.power[i] > 0 ? 1 : -1;
+        if (load_of(b, i, k) > SHARE)
+            CT_TRY(ct_findings_add_subject(list, CT_SUBJECT_PARAMETER, p, sign, t->problem->parameter[p].name, t->err));
+    }
+    return CT_OK;
+}
+
+static ct_status look_along(bars *b, ct__tune_point *answer)
+{
+    ct__tuner *t = b->t;
+    for (int32_t k = 0; k < b->n && !t->cancelled; k++) {
+        ct__tune_point *pair[2];
+        double          far = 0, change = 0;
+        int             stays = is_shared(b, k);
+        for (int side = 0; side < 2 && stays; side++) {
+            far = fmax(far, move_along(b, answer, k, side));
+            stays = may_stay(b, answer, k);
+            CT_TRY(ct__point_at(t, t->c.work, &pair[side]));
+        }
+        if (!stays || far < log(FACTOR) * (1 - 1e-9)) continue; /* or bounds are too near to tell */
+        CT_TRY(ct__evaluate(t, 2, pair, CT__TRAIN, t->repeats));
+        if (t->cancelled || moves(b, answer, pair)) continue;
+        for (int side = 0; side < 2; side++)
+            change = fmax(change, 100 * fabs(pair[side]->loss - answer->loss) / answer->loss);
+        CT_TRY(note_direction(b, k, change));
+        b->variance[k] = INFINITY;
+    }
+    set_errors(b);
+    return CT_OK;
+}
+
 ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point *answer)
 {
     bars b = {.t = t, .n = t->c.n};
     if (!ct__is_done(answer) || !t->c.n) return CT_OK;
     ct_status status = begin(&b);
     if (status == CT_OK) status = compute(&b, answer);
+    if (status == CT_OK && b.model.count > 0) status = look_along(&b, answer);
     if (status == CT_OK && b.model.count > 0) status = look_at_runs(&b, answer);
     end(&b);
     return status;

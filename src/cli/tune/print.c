@@ -113,8 +113,8 @@ static double figure_of(const ct_tune_figures *f, figure which)
 }
 
 /* Root mean square, of NEES and losses the mean, over logs that have the figure in both `of` and `with`. */
-static double pooled(const tune_job *job, int test, const ct_tune_figures *of, const ct_tune_figures *with, figure which,
-                     int *count)
+static double pooled(const tune_job *job, int test, const ct_tune_figures *of, const ct_tune_figures *with,
+                     figure which, int *count)
 {
     const int mean = which == NEES || which == LOSS;
     double sum = 0;
@@ -161,7 +161,8 @@ static void print_answer(const tune_job *job, int test)
                  metres = pooled(job, test, a, a, TRANSLATION, &count);
     if (isfinite(angle)) snprintf(rotation, sizeof rotation, ", %.4g deg", angle * 180 / acos(-1));
     if (isfinite(metres))
-        cli_row(label, "no estimate -> %.4g m%s, root mean square over %d log%s", metres, rotation, count, CLI_S(count));
+        cli_row(label, "no estimate -> %.4g m%s, root mean square over %d log%s", metres, rotation, count,
+                CLI_S(count));
     else if (isfinite(loss))
         cli_row(label, "no estimate -> loss %.4g", loss);
     else

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the file ---- */
 
@@ -95,18 +96,43 @@ static void keep_best(tune_job *job, const ct_tune_progress *p)
     job->status = ct_tuning_write(job->tuning, p->value, job->best, &job->err);
 }
 
+#define FIRST_LINE_S 30.0  /* without a terminal: the first line; the next after as long again, ... */
+#define LINES_S      600.0 /* ... at most                                                         */
+
+static const char *rough_time(double seconds, char buf[24])
+{
+    if (seconds < 100) snprintf(buf, 24, "%.0f s", seconds);
+    else if (seconds < 6000) snprintf(buf, 24, "%.0f min", seconds / 60);
+    else snprintf(buf, 24, "%.1f h", seconds / 3600);
+    return buf;
+}
+
+/* In the log of a batch job: what the progress bar says on a terminal. */
+static void write_line(tune_job *job, double part, const char *what)
+{
+    const double now = ct_now_s(), passed = now - job->begin_s;
+    char passed_text[24], left_text[24];
+    if (job->io->quiet || isatty(STDERR_FILENO) || now < job->line_s) return;
+    job->line_s = now + fmin(LINES_S, passed);
+    fprintf(stderr, "covtune tune: %s; %s passed, about %s left\n", what, rough_time(passed, passed_text),
+            rough_time(passed * (1 - part) / part, left_text));
+    fflush(stderr);
+}
+
 static int watch(void *user, const ct_tune_progress *p)
 {
     tune_job *job = user;
-    char loss[48] = "", failed[32] = "";
+    char loss[48] = "", failed[32] = "", what[160];
     if (p->request && p->outcome) tune_history_add(job, p);
     if (p->outcome && !p->outcome->cached) keep_best(job, p);
     if (p->failed) snprintf(failed, sizeof failed, ", %lld failed", (long long)p->failed);
     if (isfinite(p->loss) && p->loss_start > 0)
         snprintf(loss, sizeof loss, ", loss %.4g of the start's", p->loss / p->loss_start);
     const double all = (double)(p->expected > p->runs ? p->expected : p->runs + 1);
-    cli_progress_show(&job->bar, (double)p->runs / all, "%s: %lld runs, %lld running%s%s", p->phase, (long long)p->runs,
-                      (long long)p->running, failed, loss);
+    snprintf(what, sizeof what, "%s: %lld runs, %lld running%s%s", p->phase, (long long)p->runs, (long long)p->running,
+             failed, loss);
+    cli_progress_show(&job->bar, (double)p->runs / all, "%s", what);
+    if (p->runs > 0) write_line(job, (double)p->runs / all, what);
     return job->status != CT_OK || cli_interrupted() || job->interrupted;
 }
 
@@ -130,6 +156,8 @@ static ct_status tune(const cli_io *io, const tune_request *request, tune_job *j
     if (status != CT_OK) return status;
     tune_history_open(job);
     job->bar = cli_progress_new(io, 1);
+    job->begin_s = ct_now_s();
+    job->line_s = job->begin_s + FIRST_LINE_S;
     job->io = io;
     job->options.progress = watch;
     job->options.user = job;
@@ -154,8 +182,8 @@ static int no_estimate(const tune_job *job, const ct_tune_figures *of)
     return failed && of;
 }
 
-/* Did every training log fail at the start values and at the answer? Then nothing could be learned. Where the start values
- * fail, the search begins from others. */
+/* Did every training log fail at the start values and at the answer? Then nothing could be learned. Where the start
+ * values fail, the search begins from others. */
 static int all_failed(const tune_job *job)
 {
     return no_estimate(job, job->result.before) && no_estimate(job, job->result.after);

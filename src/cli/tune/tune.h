@@ -47,6 +47,7 @@ typedef struct {
     tune_failure           failure[CT_TUNE_END_COUNT];
     int                    interrupted; /* another rank was                         */
     cli_progress           bar;
+    double                 begin_s, line_s; /* of tuning; the next line without a terminal */
     const cli_io          *io;
     ct_status              status;     /* of files that progress writes             */
     ct_err                 err;
