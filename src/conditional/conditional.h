@@ -98,7 +98,7 @@ void      ct__copy_ties(int32_t n, const int32_t *same, double *v);
 /* learn.c: the covariance of a model with a matrix function becomes D^2, its kind stays. */
 ct_status ct__matrix_base(ct_noise *noise, int32_t model, ct_err *err);
 
-/* without_truth.c: squares of a model, and of those tied to it, whose residuals truth does not determine, as with states
+/* without_truth.c: squares of a model and of those tied to it, whose residuals truth does not determine, as with states
  * of a bias: given measurements and truth, under the function that maximises their likelihood (EM). */
 ct_status ct__squares_with_states(const ct_outer *outer, const ct_sequence *const seq[], const int32_t *group,
                                   int32_t groups, uint64_t seed, int32_t model, ct__squares *squares, ct_err *err);
