@@ -41,6 +41,9 @@ ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], co
 /* Squares expected given the measurements under the table: r^2 + (J P J')_ii at the estimate; moments likewise. */
 ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
                                ct__squares *out, ct_err *err);
+/* Expected ones given the measurements and the truth of all variables that it knows in full. */
+ct_status ct__squares_given_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
+                                  ct__squares *out, ct_err *err);
 void      ct__squares_free(ct__squares *squares);
 
 /* A fit of log v_i + u_i(x) to squares. group: per sequence; part: per sequence 1 where it takes part, NULL: all. */
@@ -95,7 +98,11 @@ void      ct__copy_ties(int32_t n, const int32_t *same, double *v);
 /* learn.c: the covariance of a model with a matrix function becomes D^2, its kind stays. */
 ct_status ct__matrix_base(ct_noise *noise, int32_t model, ct_err *err);
 
-/* without_truth.c: EM; noise: in and out. */
+/* without_truth.c: squares of a model and of those tied to it, whose residuals truth does not determine, as with states
+ * of a bias: given measurements and truth, under the function that maximises their likelihood (EM). */
+ct_status ct__squares_with_states(const ct_outer *outer, const ct_sequence *const seq[], const int32_t *group,
+                                  int32_t groups, uint64_t seed, int32_t model, ct__squares *squares, ct_err *err);
+/* EM; noise: in and out. */
 ct_status ct__learn_without_truth_functions(const ct_outer *outer, const ct_sequence *const seq[], const int32_t *group,
                                             int32_t groups, uint64_t seed, ct_noise *noise,
                                             ct_conditional_result *result, ct_err *err);

@@ -372,6 +372,8 @@ static ct_status prepare(learning *l)
         for (int32_t h = g; status == CT_OK && h < o->models; h++)
             if (o->weight_of[h] >= 0 && ct__tied_model(o->theta, o->base, h) == g)
                 status = ct__squares_at_truth(o->count, seq, o->base, h, &l->squares[k], l->err);
+        if (status == CT_OK && l->squares[k].count == 0) /* a sensor with a bias: its states have no truth */
+            status = ct__squares_with_states(o, seq, l->group, l->groups, l->options->seed, g, &l->squares[k], l->err);
         if (status == CT_OK && l->squares[k].count == 0)
             status = ct_fail(l->err, CT_E_ARGUMENT,
                              "noise model %s: the truth determines none of its residuals, so that no function of "

@@ -153,13 +153,15 @@ static void add_expected(void *user, ct__factor_at *f)
     e->status = add(e->out, e->graph, e->function, e->column, f->factor, e->sequence, square, M, e->err);
 }
 
-static ct_status expect_sequence(const ct_sequence *seq, const ct_noise *noise, expectation *e, ct_err *err)
+/* graph: that of the sequence, perhaps with more fixed variables. */
+static ct_status expect_sequence(const ct_sequence *seq, const ct_graph *graph, ct_start start, const ct_noise *noise,
+                                 expectation *e, ct_err *err)
 {
     ct_solver      *solver = NULL;
     ct_solve_result result;
     double         *x = ct__zalloc(ct_graph_size(seq->graph), sizeof *x);
-    ct_status       status = x ? ct_solver_new(seq->graph, NULL, &solver, err) : ct__no_memory(err, "values", 1);
-    if (status == CT_OK) status = ct_start_values(seq, CT_START_MEASURED, x, err);
+    ct_status       status = x ? ct_solver_new(graph, NULL, &solver, err) : ct__no_memory(err, "values", 1);
+    if (status == CT_OK) status = ct_start_values(seq, start, x, err);
     if (status == CT_OK) status = ct_solver_run(solver, noise, x, NULL, &result, err);
     if (status == CT_OK && ct_solve_usable(&result)) {
         status = ct__factor_sweep(solver, noise, x, NULL, add_expected, e, err);
@@ -181,7 +183,41 @@ ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], co
                          .err = err};
         CT_TRY(ct_sequence_acquire(seq[i], err));
         ct__feature_columns(seq[i]->graph, f, e.column);
-        const ct_status status = expect_sequence(seq[i], noise, &e, err);
+        const ct_status status = expect_sequence(seq[i], seq[i]->graph, CT_START_MEASURED, noise, &e, err);
+        ct_sequence_release(seq[i]);
+        CT_TRY(status);
+    }
+    return CT_OK;
+}
+
+/* ---- Given the truth of some variables -------------------------------------------------------- */
+
+/* Variables whose truth is known are fixed at it. */
+static ct_status expect_given_truth(const ct_sequence *seq, const ct_noise *noise, expectation *e, ct_err *err)
+{
+    ct_graph *graph = NULL;
+    ct_status status = ct_graph_copy(seq->graph, &graph, err);
+    for (int32_t v = 0; status == CT_OK && v < ct_graph_variables(graph); v++) {
+        const unsigned all = (1u << ct_kind_dim(ct_graph_kind(graph, v))) - 1;
+        if ((seq->known[v] & all) == all) ct_graph_fix(graph, v, 1);
+    }
+    if (status == CT_OK) status = expect_sequence(seq, graph, CT_START_TRUTH, noise, e, err);
+    ct_graph_free(graph);
+    return status;
+}
+
+ct_status ct__squares_given_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
+                                  ct__squares *out, ct_err *err)
+{
+    const ct_function *f = ct_noise_get(noise, model)->function;
+    CT_TRY(reserve_room(count, seq, noise, model, out, err));
+    for (int32_t i = 0; i < count; i++) {
+        expectation e = {.out = out, .graph = seq[i]->graph, .function = f, .sequence = i, .model = model,
+                         .err = err};
+        CT_TRY(ct_sequence_acquire(seq[i], err));
+        e.graph = seq[i]->graph;
+        ct__feature_columns(seq[i]->graph, f, e.column);
+        const ct_status status = seq[i]->truth ? expect_given_truth(seq[i], noise, &e, err) : CT_OK;
         ct_sequence_release(seq[i]);
         CT_TRY(status);
     }

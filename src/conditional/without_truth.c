@@ -1,4 +1,5 @@
-/* without_truth.c: functions learned without truth, by EM over the measurements' likelihood.
+/* without_truth.c: functions learned by EM: without truth over the measurements' likelihood, with it where residuals
+ * depend on states that it does not know.
  *
  * Expectation: squares of residuals given the measurements under the present model (samples.c). Maximisation: the
  * regression of those squares. Each iteration increases energy and normaliser together, p(z | v, w), to the accuracy of
@@ -9,6 +10,7 @@
 #include <math.h>
 
 #define ITERATIONS 15
+#define STATES     8 /* iterations with truth: states of a bias have many measurements each */
 
 typedef struct {
     const ct_outer           *outer;
@@ -19,6 +21,7 @@ typedef struct {
     uint64_t                  seed;
     ct_noise                 *noise;
     ct_err                   *err;
+    int                       truth; /* 1: given the truth of what it knows */
 } truthless;
 
 static ct_status fit_model(const truthless *t, const ct_function *f, const ct__squares *s, const uint8_t *part,
@@ -97,7 +100,9 @@ static ct_status expect(const truthless *t, int32_t model, ct__squares *s)
 {
     ct__squares_begin(t->outer->theta, t->noise, model, s);
     for (int32_t h = model; h < t->outer->models; h++)
-        if (is_of(t, model, h)) CT_TRY(ct__squares_expected(t->count, t->seq, t->noise, h, s, t->err));
+        if (is_of(t, model, h))
+            CT_TRY((t->truth ? ct__squares_given_truth : ct__squares_expected)(t->count, t->seq, t->noise, h, s,
+                                                                               t->err));
     return CT_OK;
 }
 
@@ -133,7 +138,7 @@ ct_status ct__learn_without_truth_functions(const ct_outer *o, const ct_sequence
                                             int32_t groups, uint64_t seed, ct_noise *noise,
                                             ct_conditional_result *result, ct_err *err)
 {
-    const truthless t = {o, o->count, seq, group, groups, seed, noise, err};
+    const truthless t = {o, o->count, seq, group, groups, seed, noise, err, 0};
     result->chosen = CT_CONDITIONAL_CONSTANT;
     for (int32_t g = 0; g < o->models; g++) {
         int kept = 0;
@@ -143,4 +148,25 @@ ct_status ct__learn_without_truth_functions(const ct_outer *o, const ct_sequence
         if (kept) result->chosen = CT_CONDITIONAL_REGRESSION;
     }
     return CT_OK;
+}
+
+ct_status ct__squares_with_states(const ct_outer *o, const ct_sequence *const seq[], const int32_t *group,
+                                  int32_t groups, uint64_t seed, int32_t model, ct__squares *s, ct_err *err)
+{
+    truthless t = {o, o->count, seq, group, groups, seed, NULL, err, 1};
+    CT_TRY(ct_noise_copy(o->base, &t.noise, err));
+    const ct_function *f = ct_noise_get(t.noise, model)->function;
+    ct__fit            fit = {.weight = ct__zalloc(CT_MAX(1, f->weights), sizeof *fit.weight)};
+    ct_status          status = fit.weight ? CT_OK : ct__no_memory(err, "weights", f->weights);
+    for (int k = 0; status == CT_OK && k <= STATES; k++) {
+        ct__squares_free(s);
+        status = expect(&t, model, s);
+        if (s->count == 0 || k == STATES) break;
+        if (status == CT_OK) status = fit_model(&t, ct_noise_get(t.noise, model)->function, s, NULL, &fit);
+        for (int32_t h = model; status == CT_OK && h < o->models; h++)
+            if (is_of(&t, model, h)) status = put_fit(&t, h, &fit);
+    }
+    free(fit.weight);
+    ct_noise_free(t.noise);
+    return status;
 }
