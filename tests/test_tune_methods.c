@@ -304,6 +304,45 @@ static void test_a_common_factor_that_matters_is_found(void)
     ct_tune_result_free(&r);
 }
 
+/* Estimates that fall into another minimum wherever values change: residuals jump, and slopes mean nothing. */
+static void jumps(const toy *t, const double *value, int32_t log_, double *r)
+{
+    uint64_t h = (uint64_t)log_;
+    for (int32_t k = 0; k < t->m; k++) {
+        uint64_t bits;
+        memcpy(&bits, &value[k], sizeof bits);
+        h = (h ^ bits) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    ct_rng rng = ct_rng_seed(h);
+    for (int64_t i = 0; i < t->rows; i++) r[i] = 1 + 0.3 * ct_rng_normal(&rng);
+}
+
+static void test_a_search_that_is_stuck_says_so_and_where(void)
+{
+    int stuck = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        ct_tune_parameter p[SENSORS];
+        const ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+        ct_tune_options o = ct_tune_defaults();
+        toy t = {.rows = 8, .residual = jumps};
+        sensor_problem(p);
+        for (int k = 0; k < SENSORS; k++) p[k].start *= 1 + 0.01 * (double)seed;
+        o.folds = 0;
+        ct_tune_result r = tune(&t, &problem, &o);
+        const int32_t i = ct_findings_find(&r.findings, CT_FINDING_SEARCH_STUCK);
+        CHECK((r.stop == CT_TUNE_STOP_STUCK) == (i >= 0));
+        if (i >= 0) {
+            const ct_finding *f = &r.findings.item[i];
+            stuck++;
+            CHECK(f->subjects > 0 && f->subject[0].kind == CT_SUBJECT_PARAMETER);
+        }
+        ct_tune_result_free(&r);
+    }
+    printf("  %d of 10 searches are stuck\n", stuck);
+    CHECK(stuck > 0);
+}
+
 int main(void)
 {
     RUN(test_rosenbrocks_minimum_is_found);
@@ -315,5 +354,6 @@ int main(void)
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
     RUN(test_a_common_factor_costs_no_run_before_the_first_step);
     RUN(test_a_common_factor_that_matters_is_found);
+    RUN(test_a_search_that_is_stuck_says_so_and_where);
     return ct_test_end();
 }

@@ -9,8 +9,8 @@
  *
  * Without noise the line goes through the base, C_0 = 0, and kappa does not matter. With n points it is interpolation;
  * points that are left behind keep what they say about directions that later ones do not, as in Broyden's update.
- * Before the first step a common factor on all variances stands for one of them (method_dfgn.c). With noise the value at
- * the base is fitted as well: all points average it.
+ * Before the first step a common factor on all variances stands for one of them (method_dfgn.c). With noise the value
+ * at the base is fitted as well: all points average it.
  *
  * J'J and J'r are products of C with the Gram matrix of D and r_b. Jacobians, rows x n, are never stored. */
 #include "tune/search.h"
