@@ -256,6 +256,93 @@ static void test_points_whose_residuals_were_dropped_are_not_missed(void)
     }
 }
 
+/* Three variances that are what they are, whatever the others are. */
+static void three_sizes(const toy *t, const double *value, int32_t log_, double *r)
+{
+    for (int k = 0; k < 3; k++) r[k] = 1 + 0.1 * log_ + log(value[k]) - k;
+    (void)t;
+}
+
+/* user: the runs before the first that ended when the best point was not the start any more. */
+static int note_first_gain(void *user, const ct_tune_progress *p)
+{
+    int64_t *first = user;
+    if (*first < 0 && p->loss < p->loss_start) *first = p->runs - 1;
+    return 0;
+}
+
+/* Five logs are run at the start. One of them is run once more for each variance but one, and at the first step, which
+ * is then run on the other four. */
+static void test_a_common_factor_costs_no_run_before_the_first_step(void)
+{
+    ct_tune_parameter p[SENSORS];
+    const ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    int64_t first = -1;
+    sensor_problem(p);
+    for (int k = 0; k < SENSORS; k++) p[k].start = TRUE_VARIANCE[k] * (k % 2 ? 2 : 0.5);
+    toy t = {.rows = 400, .residual = weighted_mean};
+    o.progress = note_first_gain;
+    o.user = &first;
+    ct_tune_result r = tune(&t, &problem, &o);
+    printf("  %lld runs until the first point that is better on all logs\n", (long long)first);
+    CHECK(first == 5 + (SENSORS - 1) + 1 + 4);
+    ct_tune_result_free(&r);
+}
+
+/* Where a common factor does change the estimate, the first step is wrong in it, and the search corrects that. */
+static void test_a_common_factor_that_matters_is_found(void)
+{
+    const ct_tune_parameter p[3] = {toy_parameter("a", 1), toy_parameter("b", 1), toy_parameter("c", 1)};
+    const ct_tune_problem problem = {3, 6, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    toy t = {.rows = 3, .residual = three_sizes};
+    o.folds = 0;
+    ct_tune_result r = tune(&t, &problem, &o);
+    for (int k = 0; k < 3; k++) CHECK_NEAR(log(r.value[k]), k - 1.2, 0.02);
+    CHECK(r.runs <= 60);
+    ct_tune_result_free(&r);
+}
+
+/* Estimates that fall into another minimum wherever values change: residuals jump, and slopes mean nothing. */
+static void jumps(const toy *t, const double *value, int32_t log_, double *r)
+{
+    uint64_t h = (uint64_t)log_;
+    for (int32_t k = 0; k < t->m; k++) {
+        uint64_t bits;
+        memcpy(&bits, &value[k], sizeof bits);
+        h = (h ^ bits) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    ct_rng rng = ct_rng_seed(h);
+    for (int64_t i = 0; i < t->rows; i++) r[i] = 1 + 0.3 * ct_rng_normal(&rng);
+}
+
+static void test_a_search_that_is_stuck_says_so_and_where(void)
+{
+    int stuck = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        ct_tune_parameter p[SENSORS];
+        const ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+        ct_tune_options o = ct_tune_defaults();
+        toy t = {.rows = 8, .residual = jumps};
+        sensor_problem(p);
+        for (int k = 0; k < SENSORS; k++) p[k].start *= 1 + 0.01 * (double)seed;
+        o.folds = 0;
+        ct_tune_result r = tune(&t, &problem, &o);
+        const int32_t i = ct_findings_find(&r.findings, CT_FINDING_SEARCH_STUCK);
+        CHECK((r.stop == CT_TUNE_STOP_STUCK) == (i >= 0));
+        if (i >= 0) {
+            const ct_finding *f = &r.findings.item[i];
+            stuck++;
+            CHECK(f->subjects > 0 && f->subject[0].kind == CT_SUBJECT_PARAMETER);
+        }
+        ct_tune_result_free(&r);
+    }
+    printf("  %d of 10 searches are stuck\n", stuck);
+    CHECK(stuck > 0);
+}
+
 int main(void)
 {
     RUN(test_rosenbrocks_minimum_is_found);
@@ -265,5 +352,8 @@ int main(void)
     RUN(test_every_method_comes_near_the_minimum);
     RUN(test_a_search_does_not_end_on_a_plateau);
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
+    RUN(test_a_common_factor_costs_no_run_before_the_first_step);
+    RUN(test_a_common_factor_that_matters_is_found);
+    RUN(test_a_search_that_is_stuck_says_so_and_where);
     return ct_test_end();
 }

@@ -16,6 +16,7 @@ struct toy {
     void (*residual)(const toy *t, const double *value, int32_t log, double *r);
     int (*fails)(const toy *t, const double *value, int32_t log); /* NULL: never                    */
     double   noise;    /* standard deviation of a residual from run to run                          */
+    double   scaled;   /* standard deviation of a factor on all residuals of a run, less one        */
     double   seeded;   /* the same, of a seed: equal at all values                                  */
     double   crashes;  /* share of runs that crash                                                  */
     int      order;    /* 0: first in, first out; else the seed of the order                        */
@@ -62,6 +63,8 @@ static ct_status toy_submit(void *user, const ct_tune_request *q, ct_err *err)
     if (!o->residual) return ct_fail(err, CT_E_MEMORY, "no memory for residuals");
     t->residual(t, q->value, q->log, o->residual);
     for (int64_t i = 0; i < t->rows; i++) o->residual[i] += t->noise * ct_rng_normal(&rng);
+    const double factor = t->scaled > 0 ? 1 + t->scaled * ct_rng_normal(&rng) : 1;
+    for (int64_t i = 0; i < t->rows; i++) o->residual[i] *= factor;
     ct_rng seed = ct_rng_seed((uint64_t)(1 + q->repeat % CT_TUNE_SAME_SEED) << 20 | (uint64_t)q->log);
     for (int64_t i = 0; i < t->rows && t->seeded > 0; i++) o->residual[i] += t->seeded * ct_rng_normal(&seed);
     return CT_OK;

@@ -32,6 +32,7 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
     *t = (ct__tuner){.problem = problem, .options = *options, .queue = queue, .result = result, .err = err};
     t->repeats = CT_MAX(1, options->repeats);
     t->most_numbers = MOST_NUMBERS;
+    t->put_off = -1;
     t->phase = "start";
     t->start_s = ct_now_s();
     t->rows = ct__zalloc(problem->logs, sizeof *t->rows);

@@ -259,13 +259,16 @@ static ct_status run_folds(held_out *h)
     return status;
 }
 
-/* The answer under a prior may be far from the minimum, where the model does not hold. It is run; where it has more
- * loss than the model allows, half of the way is tried. Of all points the one with the least loss, the prior's part
- * included, is taken: the rule of folds. */
-static ct_status prior_answer(held_out *h, double prior, ct__tune_point **answer)
+/* The answer under a prior may be far from the minimum, where the model does not hold. It is run, where the program has
+ * noise as often as the minimum. Where it has more loss than the model allows, or than folds had on logs that they were
+ * not learned from, half of the way is tried. Of all points the one with the least loss, the prior's part included, is
+ * taken: the rule of folds. */
+static ct_status prior_answer(held_out *h, int chosen, ct__tune_point **answer)
 {
     ct__tuner    *t = h->t;
-    const int32_t n = t->c.n;
+    const int32_t n = t->c.n, repeats = ct__last_repeats(t);
+    const double  prior = h->prior[chosen], unseen = t->result->candidate[chosen].heldout;
+    const double  noise = t->noise_loss / sqrt(repeats);
     double        least;
     fold_answer(h, -1, prior, t->c.work);
     memcpy(h->work, t->c.work, (size_t)n * sizeof *h->work);
@@ -278,9 +281,9 @@ static ct_status prior_answer(held_out *h, double prior, ct__tune_point **answer
         for (int32_t i = 0; i < n; i++)
             for (int32_t k = 0; k < n; k++) allowed += 0.5 * h->s[i] * h->model.H[i * n + k] * h->s[k];
         CT_TRY(ct__point_at(t, t->c.work, answer));
-        CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
+        CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, repeats));
         if (!isnan(t->options.prior) && ct__is_done(*answer)) return CT_OK; /* as the user wants it */
-        if (!((*answer)->loss <= h->best->loss * (1 + WORSE) + 2 * allowed + 2 * t->noise_loss)) continue;
+        if (!((*answer)->loss <= fmin(unseen, h->best->loss * (1 + WORSE) + 2 * allowed) + 2 * noise)) continue;
         if (t->noise > 0) return CT_OK; /* the least of all is that of a lucky run */
     }
     *answer = t->noise > 0 ? h->best : best_of_fold(h, prior, -1, &least);
@@ -359,7 +362,7 @@ static ct_status decide(held_out *h, ct__tune_point **answer)
     if (t->best && t->best->loss < less) h->best = t->best;
     *answer = h->best;
     if (h->prior[chosen] == 0) return CT_OK;
-    return prior_answer(h, h->prior[chosen], answer);
+    return prior_answer(h, chosen, answer);
 }
 
 /* The minimum under the prior that was asked for, without folds. */

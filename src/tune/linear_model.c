@@ -8,8 +8,9 @@
  *     w = 1 / ((kappa d^2 / 2)^2 + nu^2).
  *
  * Without noise the line goes through the base, C_0 = 0, and kappa does not matter. With n points it is interpolation;
- * points that are left behind keep what they say about directions that later ones do not, as in Broyden's update. With
- * noise the value at the base is fitted as well: all points average it.
+ * points that are left behind keep what they say about directions that later ones do not, as in Broyden's update.
+ * Before the first step a common factor on all variances stands for one of them (method_dfgn.c). With noise the value
+ * at the base is fitted as well: all points average it.
  *
  * J'J and J'r are products of C with the Gram matrix of D and r_b. Jacobians, rows x n, are never stored. */
 #include "tune/search.h"
@@ -25,7 +26,7 @@ ct_status ct__model_new(int32_t n, int32_t capacity, ct__linear_model *m, ct_err
     *m = (ct__linear_model){.n = n, .capacity = capacity, .near = NEAR};
     m->point = ct__zalloc(K, sizeof *m->point);
     m->C = ct__zalloc(K * width + n * (int64_t)n + n, sizeof *m->C);
-    m->work = ct__zalloc((K + 1) * (K + 1) + 2 * width * width + K * width + K + 3 * width * width, sizeof *m->work);
+    m->work = ct__zalloc((K + 1) * (K + 1) + (K + 1) * width + K + 5 * width * width, sizeof *m->work);
     m->noise = ct__zalloc(3 * n * (int64_t)n + 2 * n, sizeof *m->noise);
     if (!m->point || !m->C || !m->work || !m->noise) return ct__no_memory(err, "points of a model", K);
     m->H = m->C + K * width;
@@ -92,14 +93,29 @@ int32_t ct__runs_of(const ct__tuner *t, const ct__tune_point *p)
     return CT_MAX(1, least);
 }
 
+/* N <- more by a point that is not run: a common factor on all variances, by which residuals stay as they are. */
+static void add_common_factor(const ct__linear_model *m, const ct__tuner *t, double *a, double *N)
+{
+    const int32_t n = m->n, width = n + 1;
+    double        square = 0;
+    a[0] = 0;
+    for (int32_t i = 0; i < n; i++) {
+        a[1 + i] = t->problem->parameter[t->c.parameter[i]].quantity != CT_QUANTITY_NUMBER;
+        square += a[1 + i];
+    }
+    const double w = weight_of(m->near, sqrt(square), m->kappa, 0);
+    for (int32_t i = 1; i < width; i++)
+        for (int32_t j = 1; j < width; j++) N[i * width + j] += w * a[i] * a[j];
+}
+
 /* C <- W A (A'WA)^-1 with rows (1, s_k) of A; without noise the first column is left out. */
 static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, int32_t log, const double *d)
 {
     const int     noisy = m->noisy;
     const double  kappa = m->kappa;
     const int32_t n = m->n, width = n + 1;
-    double *A = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity, *N = A + m->capacity * width,
-           most = 0;
+    double *A = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity, most = 0;
+    double *N = A + (m->capacity + 1) * (int64_t)width;
     memset(N, 0, (size_t)(width * width) * sizeof *N);
     for (int32_t k = 0; k < m->count; k++) {
         const double w = weight_of(m->near, d[k], kappa, noisy ? ct__noise_of(t, m->point[k], log) : 0);
@@ -111,6 +127,7 @@ static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, int32_t log
             for (int32_t j = 0; j < width; j++) N[i * width + j] += c[i] * a[j];
         }
     }
+    if (t->put_off >= 0) add_common_factor(m, t, A + m->count * (int64_t)width, N);
     N[0] += noisy ? weight_of(m->near, 0, kappa, ct__noise_of(t, m->base, log)) : 1;
     for (int32_t i = 1; i < width; i++) most = CT_MAX(most, N[i * width + i]);
     for (int32_t i = 1; i < width; i++) N[i * width + i] += RIDGE * most + (most == 0);

@@ -12,7 +12,9 @@
  * right in much, are the sign. Then points of the whole bounds are looked at (search_global.c). A search may end on
  * such a plateau, too. So before the end, coordinates without curvature are moved far, one at a time.
  *
- * With several training logs the search begins on one of them (pilot_logs.c). Its first step that gains is run on all
+ * With several training logs the search begins on one of them (pilot_logs.c), and with one point less: most estimates
+ * follow from ratios of variances, so that the model takes a common factor to change nothing. That point is added after
+ * the first step, or when that does not gain. The first step that gains is run on all
  * logs: if they lose by it, the log does not stand for them. When the logs that are used promise no more, others are
  * added, at the best point by all of them: perturbed runs are of the added logs alone, at last of all of them.
  *
@@ -27,7 +29,10 @@
 #define DAMPING      1e-4  /* of the mean curvature: a common factor on all variances does not change the loss  */
 #define SECOND_STEP  0.5   /* of the Jacobian that tells whether this is a minimum; with noise up to FIRST_STEP  */
 #define ABOVE_NOISE  2.0   /* times the noise of runs: what a step should change residuals by                  */
-#define LAST_ROUNDS  3     /* of the model's minimum, run several times, where the program has noise           */
+#define LEAST_ROUNDS 3     /* of the model's minimum, run several times, where the program has noise           */
+#define LAST_ROUNDS  6     /* the same, at most                                                                */
+#define SETTLED      0.005 /* of the loss: a round whose model promises no more is the last                    */
+#define SETTLE_RADIUS 1.0  /* of these rounds, after a gain                                                    */
 #define REFRESHED    0.99  /* a gain of a percent since the last fresh Jacobian asks for another               */
 #define FRESH_WITHIN 1.0   /* and so does a way of that length, in a coordinate                                */
 #define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
@@ -38,9 +43,10 @@
 #define HOLDS        0.1   /* of the loss: a model that predicts so much, and is right, is not far off         */
 #define MOST_LOOKS   3
 #define PILOT_ENDS   0.02  /* of the loss: a decrease on one log that is less is within its sampling error        */
-#define CONFIRMED    0.1   /* of the loss: while the first log promises more than that, no other log is run        */
+#define CONFIRMED    0.05  /* of the loss: while the first log promises more than that, no other log is run        */
 #define UNCONFIRMED  3     /* steps that gain on the first log, at most, before all logs are run               */
 #define NEARLY       1.05  /* times the loss: a far point that has less may lie in another valley               */
+#define LEAST_VARIANCES 3  /* with fewer, a common factor may well be all that there is to learn               */
 #define SHORTER      4     /* sizes of the first steps: each a quarter of the one before, where runs fail      */
 
 typedef struct {
@@ -118,7 +124,7 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
         ct__tune_point **fresh = point + n;
         int32_t count = 0;
         for (int32_t k = 0; k < n; k++) {
-            if (ct__coordinates_held(&t->c, k) || (point[k] && ct__is_done(point[k]))) continue;
+            if (ct__coordinates_held(&t->c, k) || k == t->put_off || (point[k] && ct__is_done(point[k]))) continue;
             if (count >= ct__points_left(t)) break;
             const int up = from->x[k] + h <= t->c.upper[k] || t->c.upper[k] - from->x[k] >= from->x[k] - t->c.lower[k];
             memcpy(t->c.work, from->x, (size_t)n * sizeof *from->x);
@@ -225,11 +231,32 @@ static int move_to(dfgn *d, ct__tune_point *p)
     return 1;
 }
 
+/* Most estimates follow from ratios of variances: a common factor on all of them changes nothing. So the last of three
+ * or more is not moved before the first step: its slope is the one that makes this true. */
+static int32_t put_off_one(const ct__tuner *t)
+{
+    int32_t variances = 0, last = -1;
+    for (int32_t k = 0; k < t->c.n; k++)
+        if (t->problem->parameter[t->c.parameter[k]].quantity != CT_QUANTITY_NUMBER) variances++, last = k;
+    return variances < LEAST_VARIANCES ? -1 : last;
+}
+
+/* The first point that was put off. */
+static ct_status complete_first(dfgn *d)
+{
+    ct__tuner    *t = d->t;
+    const int32_t k = t->put_off;
+    t->put_off = -1;
+    return k < 0 || t->cancelled ? CT_OK : ct__first_points(t, d->from, FIRST_STEP, d->first);
+}
+
 static ct_status look_elsewhere(dfgn *d)
 {
     ct__tune_point *best = NULL;
     d->surprises = 0;
     d->looks++;
+    CT_TRY(complete_first(d));
+    if (d->t->cancelled) return CT_OK;
     CT_TRY(ct__coarse_points(d->t, &d->rng, d->base, &best));
     note_stop(d);
     if (!move_to(d, best)) return CT_OK;
@@ -317,22 +344,30 @@ static ct_status add_points(dfgn *d, int up)
     return CT_OK;
 }
 
-/* With noise the smallest loss is that of a lucky run. The minimum of the model and the base are run several times.
- * What that tells refines the model, so that its next minimum is a candidate, too. So do points on both sides of the
- * base, as long as there was a gain. */
+/* With noise the smallest loss is that of a lucky run, and steps from there fail for that alone: their radius says
+ * little. So it begins anew. The minimum of the model and the base are run several times. What that tells refines the
+ * model, so that its next minimum is a candidate, too. So do points on both sides of the base, as long as the model
+ * promises more. */
 static ct_status settle(dfgn *d)
 {
-    const int32_t repeats = ct__last_repeats(d->t);
-    for (int round = 0; round < LAST_ROUNDS && d->t->noise > 0 && !d->t->cancelled; round++) {
+    ct__tuner    *t = d->t;
+    const int32_t repeats = ct__last_repeats(t);
+    double predicted = INFINITY, size;
+    d->radius = SETTLE_RADIUS;
+    for (int round = 0; round < LAST_ROUNDS && t->noise > 0 && !t->cancelled; round++) {
         ct__tune_point *pair[2] = {d->base, NULL};
-        CT_TRY(minimise_model(d, NULL, NULL));
+        if (round >= LEAST_ROUNDS && !(predicted > SETTLED * d->base->loss)) break;
+        CT_TRY(minimise_model(d, &predicted, &size));
         if (round) CT_TRY(add_points(d, round % 2));
-        if (d->t->cancelled) break;
-        if (round) CT_TRY(minimise_model(d, NULL, NULL));
+        if (t->cancelled) break;
+        if (round) CT_TRY(minimise_model(d, &predicted, &size));
         for (int32_t i = 0; i < d->n; i++) d->x[i] = d->base->x[i] + d->s[i];
-        CT_TRY(ct__point_at(d->t, d->x, &pair[1]));
-        CT_TRY(ct__evaluate(d->t, 2, pair, CT__TRAIN, repeats));
-        if (!d->t->cancelled && ct__is_done(pair[1]) && pair[1]->loss < d->base->loss) d->base = pair[1];
+        CT_TRY(ct__point_at(t, d->x, &pair[1]));
+        CT_TRY(ct__evaluate(t, 2, pair, CT__TRAIN, repeats));
+        if (t->cancelled) break;
+        const int gains = ct__is_done(pair[1]) && pair[1]->loss < d->base->loss;
+        d->radius = gains ? SETTLE_RADIUS : 0.5 * size;
+        if (gains) d->base = pair[1];
     }
     return CT_OK;
 }
@@ -354,6 +389,8 @@ static void take_first(dfgn *d)
 static ct_status examine(dfgn *d)
 {
     ct__tuner *t = d->t;
+    CT_TRY(complete_first(d));
+    if (t->cancelled) return CT_OK;
     if (!t->noise_known) CT_TRY(ct__find_noise(t, d->base));
     t->phase = "search";
     return t->cancelled ? CT_OK : ct__find_effects(t, d->from, d->first);
@@ -391,6 +428,7 @@ static ct_status advance_pilot(dfgn *d, int *ends)
     }
     if (*ends) return CT_OK;
     CT_TRY(take_step(d, predicted, size));
+    if (d->bad) CT_TRY(complete_first(d));
     if (!d->confirmed && d->base != before && !t->cancelled) {
         CT_TRY(minimise_model(d, &predicted, NULL));
         if (predicted > CONFIRMED * d->base->loss && ++d->unconfirmed < UNCONFIRMED) return CT_OK;
@@ -442,6 +480,7 @@ static ct_status run(dfgn *d)
 {
     d->used = ct__first_logs(d->t);
     ct__use_logs(d->t, 0, d->used);
+    d->t->put_off = d->used < d->t->trains && !d->t->effects_known ? put_off_one(d->t) : -1;
     CT_TRY(refresh(d, FIRST_STEP));
     if (d->t->cancelled) return CT_OK;
     if (d->used == d->t->trains) CT_TRY(ct__find_effects(d->t, d->from, d->first));
@@ -464,6 +503,7 @@ ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **ans
     if (!ct__is_done(d.base)) d.base = t->best; /* a stop while few logs were used */
     *answer = d.base;
     *stop = d.stop;
+    t->put_off = -1;
     if (status == CT_OK && d.stop == CT_TUNE_STOP_STUCK) status = ct__note_stuck(t, d.base, d.predicted, d.s);
     end(&d);
     return status;

@@ -123,6 +123,7 @@ typedef struct {
     int              retried, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
     int              noise_known;        /* runs were repeated                           */
+    int32_t          put_off;            /* a coordinate without a first point yet; -1   */
     int              searched;           /* points do not count any more                 */
     const char      *phase;
     int64_t          running;
