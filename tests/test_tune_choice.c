@@ -1,5 +1,4 @@
-/* test_tune_choice.c: tuning in the face of failures, noise, ties, spreads, parameters without effect; what held-out
- * logs choose; refusals. */
+/* test_tune_choice.c: failures, noise, ties, spreads, parameters without effect; what held-out logs choose; refusals. */
 #include "tune_test.h"
 
 #define SENSORS 4

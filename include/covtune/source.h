@@ -126,8 +126,8 @@ typedef struct {
 } ct_record;
 
 /* *more <- 1 and the next record, in the order of the file; or 0 at its end. Lines that are cut short, words that are
- * no numbers, messages that end early: CT_E_PARSE with file and line (or topic and message). A last line without its end
- * that is no whole record counts as damaged, and is left out. */
+ * no numbers, messages that end early: CT_E_PARSE with file and line (or topic and message). A last line without its
+ * end that is no whole record counts as damaged, and is left out. */
 ct_status ct_source_next(ct_source *source, ct_record *record, int *more, ct_err *err);
 
 typedef struct {

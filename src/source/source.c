@@ -386,8 +386,8 @@ static ct_status convert(ct_source *s, const ct__value *value, ct_record *record
     return fill_texts(s, value, err);
 }
 
-/* Was a record refused because the file was cut short within it, as a table whose recorder lost power? What is before it
- * is used. A file that has nothing else is no such file. */
+/* Was a record refused because the file was cut short within it, as a table whose recorder lost power? What is before
+ * it is used. A file that has nothing else is no such file. */
 static int is_cut(ct_source *s, ct_status status, ct_err *err)
 {
     if (status != CT_E_PARSE || s->count.records == 0 || !s->ops->cut || !s->ops->cut(s->reader)) return 0;
