@@ -1,10 +1,9 @@
-/* test_tune_choice.c: failures, noise, ties, spreads, parameters without effect; what held-out logs choose; refusals. */
+/* test_tune_choice.c: failures, noise, ties, spreads, idle parameters; what held-out logs choose; refusals. */
 #include "tune_test.h"
 
 #define SENSORS 4
 static const double TRUE_VARIANCE[SENSORS] = {0.01, 1, 4, 0.25};
-static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0},
-                                   {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
+static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0}, {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
 static const ct_tune_log ONE[] = {{"a", "a", 0}, {"f", "f", 1}};
 
 static double toy_noise(int32_t log_, int64_t i, int k)
