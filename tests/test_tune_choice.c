@@ -1,16 +1,12 @@
-/* test_tune_choice.c: failures, noise, ties, spreads, idle parameters; what held-out logs choose; refusals. */
+/* test_tune_choice.c: tuning in the face of failures, noise, ties, spreads, parameters without effect; what held-out
+ * logs choose; refusals. */
 #include "tune_test.h"
 
 #define SENSORS 4
 static const double TRUE_VARIANCE[SENSORS] = {0.01, 1, 4, 0.25};
-static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0}, {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
+static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0},
+                                   {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
 static const ct_tune_log ONE[] = {{"a", "a", 0}, {"f", "f", 1}};
-
-static double toy_noise(int32_t log_, int64_t i, int k)
-{
-    ct_rng rng = ct_rng_seed((uint64_t)(log_ * 1000003 + i * 17 + k));
-    return ct_rng_normal(&rng);
-}
 
 /* The mean of SENSORS readings, weighted by the inverse of the first SENSORS values. */
 static void weighted_mean(const toy *t, const double *value, int32_t log_, double *r)
@@ -32,28 +28,6 @@ static void sensors(ct_tune_parameter *p, double off)
     }
 }
 
-static ct_tune_result tune(toy *t, const ct_tune_problem *problem, const ct_tune_options *options)
-{
-    ct_tune_result result = {0};
-    ct_err err = {0};
-    toy_begin(t, problem);
-    CHECK_OK(ct_tune(problem, options, &t->queue, &result, &err), err);
-    CHECK(!t->running && !t->wrong);
-    CHECK(result.runs == t->runs);
-    return result;
-}
-
-static double loss_of(const toy *t, const double *value, int32_t from, int32_t to)
-{
-    double sum = 0, *r = malloc((size_t)t->rows * sizeof *r);
-    for (int32_t l = from; l < to; l++) {
-        t->residual(t, value, l, r);
-        for (int64_t i = 0; i < t->rows; i++) sum += 0.5 * r[i] * r[i] / (double)t->rows / (to - from);
-    }
-    free(r);
-    return sum;
-}
-
 static int has(const ct_tune_result *r, ct_finding_code code) { return ct_findings_find(&r->findings, code) >= 0; }
 
 /* ---- Choice ------------------------------------------------------------------------------------ */
@@ -64,16 +38,16 @@ static void test_a_bad_start_is_replaced_and_a_good_one_stays(void)
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy t = {.rows = 300, .residual = weighted_mean};
     sensors(p, 10);
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK(!r.candidate[0].chosen && r.candidates == 4 && r.recordings == 5);
     CHECK(r.after[5].loss < 0.9 * r.before[5].loss);
-    CHECK_NEAR(r.after[5].loss, loss_of(&t, r.value, 5, 6), 1e-12);
-    CHECK_NEAR(r.before[0].loss, loss_of(&t, (double[]){p[0].start, p[1].start, p[2].start, p[3].start}, 0, 1), 1e-12);
+    CHECK_NEAR(r.after[5].loss, toy_loss(&t, r.value, 5, 6), 1e-12);
+    CHECK_NEAR(r.before[0].loss, toy_loss(&t, (double[]){p[0].start, p[1].start, p[2].start, p[3].start}, 0, 1), 1e-12);
     CHECK(isnan(r.candidate[0].prior) && r.candidate[3].prior == 0 && r.candidate[3].log_ratio < 0);
     ct_tune_result_free(&r);
     sensors(p, 1);
     t = (toy){.rows = 300, .residual = weighted_mean};
-    r = tune(&t, &problem, NULL);
+    r = toy_tune(&t, &problem, NULL);
     CHECK(r.candidate[0].chosen && has(&r, CT_FINDING_START_KEPT));
     for (int k = 0; k < SENSORS; k++) CHECK(r.value[k] == p[k].start);
     ct_tune_result_free(&r);
@@ -85,7 +59,7 @@ static void test_one_recording_is_held_out_in_parts_and_said_so(void)
     ct_tune_problem problem = {SENSORS, 2, 0, p, ONE, NULL};
     toy t = {.rows = 1500, .residual = weighted_mean};
     sensors(p, 10);
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK(has(&r, CT_FINDING_FEW_RECORDINGS) && !r.candidate[0].chosen);
     CHECK(r.after[1].loss < 0.9 * r.before[1].loss);
     ct_tune_result_free(&r);
@@ -111,7 +85,7 @@ static void test_answers_scatter_as_error_bars_say(void)
     for (dataset = 1; dataset <= repeats; dataset++) {
         toy t = {.rows = 400, .residual = other_logs};
         double mean = 0;
-        ct_tune_result r = tune(&t, &problem, &o);
+        ct_tune_result r = toy_tune(&t, &problem, &o);
         for (int k = 0; k < SENSORS; k++) mean += log(r.value[k] / p[k].start) / SENSORS;
         for (int k = 0; k < SENSORS; k++) {
             const double x = log(r.value[k] / p[k].start) - mean;
@@ -144,7 +118,7 @@ static void test_a_common_factor_that_does_not_matter_is_said(void)
     ct_tune_parameter p[2] = {toy_parameter("a", 5), toy_parameter("b", 1)};
     ct_tune_problem problem = {2, 5, 0, p, LOGS, NULL};
     toy t = {.rows = 400, .residual = mean_of_two};
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     const int32_t at = ct_findings_find(&r.findings, CT_FINDING_PRODUCT_UNDETERMINED);
     CHECK(at >= 0 && r.findings.item[at].subjects == 2 && r.findings.item[at].value[0] < 1);
     CHECK(isfinite(r.standard_error[0]) && isfinite(r.standard_error[1]));
@@ -166,10 +140,10 @@ static void test_steps_into_failure_are_shortened(void)
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy t = {.rows = 200, .residual = weighted_mean, .fails = half_space};
     sensors(p, 10);
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK(r.failed[CT_TUNE_CRASHED] > 0 && has(&r, CT_FINDING_RUNS_FAILED));
     CHECK(!half_space(&t, r.value, 0));
-    CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+    CHECK(toy_loss(&t, r.best, 0, 5) < 1.02 * toy_loss(&t, TRUE_VARIANCE, 0, 5));
     ct_tune_result_free(&r);
 }
 
@@ -188,7 +162,7 @@ static void test_runs_that_crash_at_the_minimum_do_not_keep_the_start(void)
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy t = {.rows = 200, .residual = weighted_mean, .fails = far_beyond};
     sensors(p, 30);
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK(!r.candidate[0].chosen && !far_beyond(&t, r.value, 0));
     CHECK(r.value[0] < 6 * TRUE_VARIANCE[0] && r.loss < 0.5 * r.loss_start);
     CHECK(!r.candidate[1].failed && !r.candidate[3].failed);
@@ -211,9 +185,9 @@ static void test_a_hollow_in_a_plateau_does_not_keep_the_start(void)
         ct_tune_parameter p[2] = {toy_parameter("a", START[k][0]), toy_parameter("b", START[k][1])};
         ct_tune_problem problem = {2, 6, 0, p, LOGS, NULL};
         toy t = {.rows = 200, .residual = hollow};
-        ct_tune_result r = tune(&t, &problem, NULL);
-        CHECK(r.after[0].loss < 1.1 * loss_of(&t, r.best, 0, 1));
-        CHECK(r.after[5].loss < 1.1 * loss_of(&t, r.best, 5, 6));
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
+        CHECK(r.after[0].loss < 1.1 * toy_loss(&t, r.best, 0, 1));
+        CHECK(r.after[5].loss < 1.1 * toy_loss(&t, r.best, 5, 6));
         CHECK(!isinf(r.standard_error[0])); /* it matters, though residuals have no slope there */
         ct_tune_result_free(&r);
     }
@@ -226,13 +200,13 @@ static void test_points_of_one_seed_are_not_taken_for_noisy(void)
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy t = {.rows = 400, .residual = weighted_mean, .seeded = 0.1};
     sensors(p, 10);
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     const int64_t runs = t.runs;
     CHECK(!has(&r, CT_FINDING_ESTIMATOR_NOISY) && r.noise == 0);
-    CHECK(loss_of(&t, r.value, 0, 5) < 1.05 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+    CHECK(toy_loss(&t, r.value, 0, 5) < 1.05 * toy_loss(&t, TRUE_VARIANCE, 0, 5));
     ct_tune_result_free(&r);
     t = (toy){.rows = 400, .residual = weighted_mean, .noise = 0.1};
-    r = tune(&t, &problem, NULL);
+    r = toy_tune(&t, &problem, NULL);
     CHECK(has(&r, CT_FINDING_ESTIMATOR_NOISY) && r.noise > 0);
     CHECK(runs < t.runs);
     ct_tune_result_free(&r);
@@ -266,7 +240,7 @@ static void test_a_limit_of_points_before_convergence_is_said(void)
     o.method = CT_TUNE_FW;
     o.points = 30;
     sensors(p, 10);
-    ct_tune_result r = tune(&t, &problem, &o);
+    ct_tune_result r = toy_tune(&t, &problem, &o);
     CHECK(has(&r, CT_FINDING_SEARCH_UNFINISHED) && r.points <= 30);
     ct_tune_result_free(&r);
 }
@@ -285,7 +259,7 @@ static void test_training_logs_with_another_truth_are_said(void)
     sensors(p, 1);
     for (other_truth = 0; other_truth < 60; other_truth += 30) {
         toy t = {.rows = 100, .residual = wrong_truth};
-        ct_tune_result r = tune(&t, &problem, NULL);
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
         CHECK(has(&r, CT_FINDING_TEST_LOGS_DIFFER) == (other_truth > 0));
         ct_tune_result_free(&r);
     }
@@ -303,9 +277,9 @@ static void test_a_start_that_fails_is_left(void)
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy t = {.rows = 200, .residual = weighted_mean, .fails = start_fails};
     sensors(p, 10);
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK(has(&r, CT_FINDING_START_FAILS) && r.before[1].end == CT_TUNE_CRASHED);
-    CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+    CHECK(toy_loss(&t, r.best, 0, 5) < 1.02 * toy_loss(&t, TRUE_VARIANCE, 0, 5));
     CHECK(!r.candidate[0].chosen);
     ct_tune_result_free(&r);
 }
@@ -324,7 +298,7 @@ static void test_a_program_that_always_fails_is_no_error(void)
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy t = {.rows = 20, .residual = weighted_mean, .fails = always};
     sensors(p, 10);
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK(r.stop == CT_TUNE_STOP_FAILED && has(&r, CT_FINDING_NO_ESTIMATE));
     CHECK(r.runs <= 6 + 3 + 4 * (SENSORS + 1)); /* the start on all logs, repeats, other points on one log */
     for (int k = 0; k < SENSORS; k++) CHECK(r.value[k] == p[k].start);
@@ -341,9 +315,9 @@ static void test_random_crashes_and_noise_change_the_answer_little(void)
     sensors(p, 10);
     for (int k = 0; k < 3; k++) {
         toy t = {.rows = 200, .residual = weighted_mean, .noise = CASE[k].noise, .crashes = CASE[k].crashes};
-        ct_tune_result r = tune(&t, &problem, NULL);
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
         CHECK((r.noise > 0) == (CASE[k].noise > 0) && has(&r, CT_FINDING_ESTIMATOR_NOISY) == (CASE[k].noise > 0));
-        CHECK(loss_of(&t, r.value, 0, 5) < 1.05 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+        CHECK(toy_loss(&t, r.value, 0, 5) < 1.05 * toy_loss(&t, TRUE_VARIANCE, 0, 5));
         ct_tune_result_free(&r);
     }
 }
@@ -357,12 +331,12 @@ static void test_noise_above_the_effects_hides_no_parameter(void)
     sensors(p, 10);
     for (int k = 0; k < 3; k++) {
         toy t = {.rows = 400, .residual = weighted_mean, .noise = (double[]){0.1, 0.2, 0.4}[k]};
-        ct_tune_result r = tune(&t, &problem, NULL);
-        const double least = loss_of(&t, TRUE_VARIANCE, 0, 5);
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
+        const double least = toy_loss(&t, TRUE_VARIANCE, 0, 5);
         printf("  noise %.1f: loss of the answer %.3f times the least, of the start %.1f\n", t.noise,
-               loss_of(&t, r.value, 0, 5) / least, loss_of(&t, (double[]){0.1, 0.1, 40, 0.025}, 0, 5) / least);
+               toy_loss(&t, r.value, 0, 5) / least, toy_loss(&t, (double[]){0.1, 0.1, 40, 0.025}, 0, 5) / least);
         CHECK(!has(&r, CT_FINDING_PARAMETER_WITHOUT_EFFECT));
-        CHECK(loss_of(&t, r.value, 0, 5) < (k < 2 ? 1.1 : 1.3) * least);
+        CHECK(toy_loss(&t, r.value, 0, 5) < (k < 2 ? 1.1 : 1.3) * least);
         ct_tune_result_free(&r);
     }
 }
@@ -378,13 +352,13 @@ static void test_a_parameter_without_effect_is_named_and_stays(void)
         toy t = {.rows = 200, .residual = weighted_mean, .noise = start ? 1e-4 : 0};
         sensors(p, 10 + 0.01 * start);
         p[SENSORS] = toy_parameter("idle", 3);
-        ct_tune_result r = tune(&t, &problem, NULL);
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
         const int32_t i = ct_findings_find(&r.findings, CT_FINDING_PARAMETER_WITHOUT_EFFECT);
         CHECK(start || i >= 0);
         missed += i < 0;
         CHECK(i < 0 || (r.findings.item[i].subjects == 1 && !strcmp(r.findings.item[i].subject[0].name, "idle")));
         CHECK(i < 0 || (r.value[SENSORS] == 3 && isinf(r.standard_error[SENSORS])));
-        CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+        CHECK(toy_loss(&t, r.best, 0, 5) < 1.02 * toy_loss(&t, TRUE_VARIANCE, 0, 5));
         ct_tune_result_free(&r);
     }
     printf("  with noise: missed from %d of %d starts\n", missed, NOISY_STARTS);
@@ -401,9 +375,9 @@ static void test_ties_hold_in_every_run(void)
     sensors(p, 10);
     p[3].tie = 1; /* as it is in truth */
     p[3].factor = 0.25;
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK(r.value[3] == 0.25 * r.value[1] && r.best[3] == 0.25 * r.best[1]);
-    CHECK(loss_of(&t, r.best, 0, 5) < 1.02 * loss_of(&t, TRUE_VARIANCE, 0, 5));
+    CHECK(toy_loss(&t, r.best, 0, 5) < 1.02 * toy_loss(&t, TRUE_VARIANCE, 0, 5));
     ct_tune_result_free(&r);
 }
 
@@ -421,18 +395,18 @@ static void test_a_spread_is_kept_and_used_to_its_limit(void)
         p[k].lower = 1e-4;
         p[k].upper = 1e3;
     }
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     double low = INFINITY, high = 0;
     for (int k = 0; k < SENSORS; k++) low = fmin(low, r.best[k]), high = fmax(high, r.best[k]);
     CHECK(high / low <= 50 * (1 + 1e-9) && high / low > 45); /* the truth has 400 */
-    const double at = loss_of(&t, r.best, 0, 5);
+    const double at = toy_loss(&t, r.best, 0, 5);
     for (int k = 0; k < SENSORS; k++)
         for (int side = -1; side < 2; side += 2) {
             double v[SENSORS], least = INFINITY, most = 0;
             memcpy(v, r.best, sizeof v);
             v[k] *= exp(0.2 * side);
             for (int i = 0; i < SENSORS; i++) least = fmin(least, v[i]), most = fmax(most, v[i]);
-            if (most / least <= 50) CHECK(loss_of(&t, v, 0, 5) > at * (1 - 2e-3));
+            if (most / least <= 50) CHECK(toy_loss(&t, v, 0, 5) > at * (1 - 2e-3));
         }
     ct_tune_result_free(&r);
 }
@@ -450,13 +424,13 @@ static void test_what_a_number_is_changes_the_answer_by_rounding(void)
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy a = {.rows = 200, .residual = weighted_mean}, b = {.rows = 200, .residual = as_variance};
     sensors(p, 10);
-    ct_tune_result first = tune(&a, &problem, NULL);
+    ct_tune_result first = toy_tune(&a, &problem, NULL);
     p[0].quantity = CT_QUANTITY_SIGMA;
     p[0].start = sqrt(p[0].start), p[0].lower = sqrt(p[0].lower), p[0].upper = sqrt(p[0].upper);
     const ct_tune_parameter v = p[1];
     p[1].quantity = CT_QUANTITY_INFORMATION;
     p[1].start = 1 / v.start, p[1].lower = 1 / v.upper, p[1].upper = 1 / v.lower;
-    ct_tune_result r = tune(&b, &problem, NULL);
+    ct_tune_result r = toy_tune(&b, &problem, NULL);
     CHECK(r.points == first.points);
     CHECK_NEAR(log(r.best[0] * r.best[0] / first.best[0]), 0, 1e-6);
     CHECK_NEAR(log(1 / r.best[1] / first.best[1]), 0, 1e-6);
@@ -488,7 +462,7 @@ static void test_cancelling_keeps_the_best_so_far(void)
         toy_begin(&t, &problem);
         CHECK_OK(ct_tune(&problem, &o, &t.queue, &r, &err), err);
         CHECK(r.stop == CT_TUNE_STOP_CANCELLED && !t.running);
-        CHECK(r.value[0] > 0 && (after < 6 || loss_of(&t, r.value, 0, 5) <= r.loss_start * (1 + 1e-12)));
+        CHECK(r.value[0] > 0 && (after < 6 || toy_loss(&t, r.value, 0, 5) <= r.loss_start * (1 + 1e-12)));
         ct_tune_result_free(&r);
     }
 }
@@ -534,61 +508,6 @@ static void test_what_cannot_be_tuned_is_refused(void)
     CHECK(!strcmp(ct_tune_stop_name(CT_TUNE_STOP_STUCK), "stuck") && ct_tune_stop_meaning(CT_TUNE_STOP_NOISE)[0]);
 }
 
-/* Axes that have two sensors each, of standard deviations 1 and 0.2, fused by their variances. */
-static void fused_axes(const toy *t, const double *value, int32_t log_, double *r)
-{
-    for (int64_t i = 0; i < t->rows; i++) {
-        const int    axis = (int)(i % (t->m / 2));
-        const double a = value[2 * axis], b = value[2 * axis + 1];
-        r[i] = (b * toy_noise(log_, i, 0) + a * 0.2 * toy_noise(log_, i, 1)) / (a + b);
-    }
-}
-
-/* Forty starts with every variance of six ten times off. *above: losses of minima over those of the true variances,
- * mean; *spoilt: losses of answers over those of minima, the largest. */
-static void tune_axes(double noise, double scaled, double *above, double *spoilt)
-{
-    *above = *spoilt = 0;
-    for (uint64_t seed = 5; seed < 45; seed++) {
-        static const double fused[] = {1, 0.04, 1, 0.04, 1, 0.04};
-        ct_rng rng = ct_rng_seed(seed);
-        ct_tune_parameter p[6];
-        for (int i = 0; i < 6; i++) {
-            char name[16];
-            snprintf(name, sizeof name, "p%d", i);
-            p[i] = toy_parameter(name, fused[i] * (ct_rng_uniform(&rng) < 0.5 ? 10 : 0.1));
-        }
-        const ct_tune_problem problem = {6, 6, 0, p, LOGS, NULL};
-        toy t = {.rows = 60, .residual = fused_axes, .noise = noise, .scaled = scaled};
-        ct_tune_result r = tune(&t, &problem, NULL);
-        const double best = loss_of(&t, r.best, 0, 5);
-        *above += best / loss_of(&t, fused, 0, 5) / 40;
-        *spoilt = fmax(*spoilt, loss_of(&t, r.value, 0, 5) / best);
-        ct_tune_result_free(&r);
-    }
-    printf("  noise %.2f, factors of %.2f: minima %.3f of the least loss in the mean, answers at most %.3f of minima\n",
-           noise, scaled, *above, *spoilt);
-}
-
-/* A prior towards the start may be chosen. Its answer is far from the minimum of noisy runs, where the model of the
- * residuals does not hold: what it loses is limited. */
-static void test_a_prior_does_not_spoil_the_answer(void)
-{
-    double above, spoilt;
-    tune_axes(0.01, 0, &above, &spoilt);
-    CHECK(spoilt < 1.1);
-    tune_axes(0.01, 0.05, &above, &spoilt);
-    CHECK(spoilt < 1.1);
-}
-
-/* Where the best point was a lucky run, steps from it fail, and their radius shrinks to nothing. */
-static void test_lucky_runs_do_not_end_a_search(void)
-{
-    double above, spoilt;
-    tune_axes(0.01, 0.2, &above, &spoilt);
-    CHECK(above < 1.06);
-}
-
 int main(void)
 {
     RUN(test_a_bad_start_is_replaced_and_a_good_one_stays);
@@ -607,8 +526,6 @@ int main(void)
     RUN(test_random_crashes_and_noise_change_the_answer_little);
     RUN(test_noise_above_the_effects_hides_no_parameter);
     RUN(test_a_parameter_without_effect_is_named_and_stays);
-    RUN(test_a_prior_does_not_spoil_the_answer);
-    RUN(test_lucky_runs_do_not_end_a_search);
     RUN(test_ties_hold_in_every_run);
     RUN(test_a_spread_is_kept_and_used_to_its_limit);
     RUN(test_what_a_number_is_changes_the_answer_by_rounding);

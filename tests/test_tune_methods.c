@@ -19,12 +19,6 @@ static void rosenbrock(const toy *t, const double *value, int32_t log_, double *
 #define SENSORS 4
 static const double TRUE_VARIANCE[SENSORS] = {0.01, 1, 4, 0.25};
 
-static double toy_noise(int32_t log_, int64_t i, int k)
-{
-    ct_rng rng = ct_rng_seed((uint64_t)(log_ * 1000003 + i * 17 + k));
-    return ct_rng_normal(&rng);
-}
-
 static void weighted_mean(const toy *t, const double *value, int32_t log_, double *r)
 {
     double weight[SENSORS], sum = 0;

@@ -111,4 +111,34 @@ static inline ct_tune_parameter toy_parameter(const char *name, double start)
     return p;
 }
 
+/* Normal, of standard deviation 1, the same for a log, a row and a sensor. */
+static inline double toy_noise(int32_t log_, int64_t i, int k)
+{
+    ct_rng rng = ct_rng_seed((uint64_t)(log_ * 1000003 + i * 17 + k));
+    return ct_rng_normal(&rng);
+}
+
+static inline ct_tune_result toy_tune(toy *t, const ct_tune_problem *problem, const ct_tune_options *options)
+{
+    ct_tune_result result = {0};
+    ct_err err = {0};
+    toy_begin(t, problem);
+    CHECK_OK(ct_tune(problem, options, &t->queue, &result, &err), err);
+    CHECK(!t->running && !t->wrong);
+    CHECK(result.runs == t->runs);
+    return result;
+}
+
+/* Mean over logs from .. to - 1, without noise of runs. */
+static inline double toy_loss(const toy *t, const double *value, int32_t from, int32_t to)
+{
+    double sum = 0, *r = malloc((size_t)t->rows * sizeof *r);
+    for (int32_t l = from; l < to; l++) {
+        t->residual(t, value, l, r);
+        for (int64_t i = 0; i < t->rows; i++) sum += 0.5 * r[i] * r[i] / (double)t->rows / (to - from);
+    }
+    free(r);
+    return sum;
+}
+
 #endif
