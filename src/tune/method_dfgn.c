@@ -37,6 +37,7 @@
 #define FRESH_WITHIN 1.0   /* and so does a way of that length, in a coordinate                                */
 #define NOISE        0.3   /* of the noise of the loss: smaller decreases are not looked for                     */
 #define STUCK        0.05  /* of the loss: a decrease that a model predicts within a distance of one             */
+#define RESOLVED     1e-4  /* of the loss at the start: a minimum without loss is not searched for further      */
 #define MOST_BAD     2     /* steps without gain, then a fresh Jacobian                                        */
 #define SURPRISE     0.01  /* of the loss: a model that predicts less is not called wrong                      */
 #define SURPRISES    2     /* then points of the whole bounds are looked at                                    */
@@ -208,14 +209,26 @@ static ct_status minimise_model(dfgn *d, double *predicted, double *size)
     return CT_OK;
 }
 
-/* The step is short. It is no minimum if the radius made it so, and the model wants much more. */
-static ct_status end_by_step(dfgn *d)
+/* Does the model promise much more than a minimum has left? */
+static int wants_more(const dfgn *d, double predicted)
 {
+    return predicted > STUCK * d->base->loss && predicted > d->t->noise_loss;
+}
+
+/* The step is short. It is no minimum if the radius made it so, or if residuals jump near the base, and the model wants
+ * much more. */
+static ct_status end_by_step(dfgn *d, double predicted, double size)
+{
+    const ct__tune_point *before = d->base;
     d->stop = CT_TUNE_STOP_STEP;
-    if (d->radius > d->t->options.step) return CT_OK;
+    if (d->radius > d->t->options.step) {
+        if (!wants_more(d, predicted) || !(predicted > RESOLVED * d->t->start->loss)) return CT_OK;
+        CT_TRY(take_step(d, predicted, size));
+        if (d->t->cancelled || d->base != before) return CT_OK;
+    }
     d->radius = 1;
     CT_TRY(minimise_model(d, &d->predicted, NULL));
-    if (d->predicted > STUCK * d->base->loss && d->predicted > d->t->noise_loss) d->stop = CT_TUNE_STOP_STUCK;
+    if (wants_more(d, d->predicted)) d->stop = CT_TUNE_STOP_STUCK;
     return CT_OK;
 }
 
@@ -319,7 +332,7 @@ static ct_status advance(dfgn *d)
         if (o->global && (little || end) && !(d->base->loss >= REFRESHED * d->probed)) return probe_flat(d);
         if (!is_fresh(d)) return refresh(d, second_step(d));
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
-        else if (end) return end_by_step(d);
+        else if (end) return end_by_step(d, predicted, size);
         if (d->stop) return CT_OK;
     }
     return take_step(d, predicted, size);

@@ -88,17 +88,18 @@ ct_status ct__flat_points(ct__tuner *t, const ct__tune_point *base, const double
 
 /* ---- Restarts --------------------------------------------------------------------------------- */
 
-/* Drops the finding that a search is stuck: another one was not. */
-static void drop_stuck(ct_findings *list)
+/* Drops a finding that a search is stuck: the first of them, or all later ones. */
+static void drop_stuck(ct_findings *list, int first)
 {
-    const int32_t i = ct_findings_find(list, CT_FINDING_SEARCH_STUCK);
-    if (i < 0) return;
-    ct_findings one = {.count = 1, .item = malloc(sizeof *one.item), .capacity = 1};
-    if (!one.item) return; /* it stays, which is true of one of the searches */
-    one.item[0] = list->item[i];
-    memmove(&list->item[i], &list->item[i + 1], (size_t)(list->count - i - 1) * sizeof *list->item);
-    list->count--;
-    ct_findings_free(&one);
+    for (int32_t i = list->count - 1, at = ct_findings_find(list, CT_FINDING_SEARCH_STUCK); i >= at && at >= 0; i--) {
+        if (list->item[i].code != CT_FINDING_SEARCH_STUCK || (i == at) != first) continue;
+        ct_findings one = {.count = 1, .item = malloc(sizeof *one.item), .capacity = 1};
+        if (!one.item) return; /* it stays, which is true of one of the searches */
+        one.item[0] = list->item[i];
+        memmove(&list->item[i], &list->item[i + 1], (size_t)(list->count - i - 1) * sizeof *list->item);
+        list->count--;
+        ct_findings_free(&one);
+    }
 }
 
 /* from <- the best of n + 1 points, by the pilot log; NULL: it has no estimate of a training log. */
@@ -123,9 +124,9 @@ static ct_status restart(ct__tuner *t, ct__tune_point **answer, ct_tune_stop *st
         ct_tune_stop    how = CT_TUNE_STOP_NONE;
         CT_TRY(random_place(t, &rng, &from));
         if (!from || t->cancelled || !ct__points_left(t)) continue;
-        drop_stuck(&t->result->findings);
         CT_TRY(run_method(t, from, &other, &how));
         if (ct__is_done(other) && other->loss < (*answer)->loss) *answer = other;
+        drop_stuck(&t->result->findings, *answer == other); /* what stays is of the answer */
         if (how != CT_TUNE_STOP_STUCK && *answer == other) *stop = how;
     }
     if (t->cancelled || !((*answer)->loss < before)) return CT_OK;
