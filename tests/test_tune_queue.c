@@ -188,7 +188,7 @@ static void test_failures_are_outcomes(void)
     fail_once("flood", "3e6", CT_TUNE_NO_ESTIMATE, 0, "stdout:\n");
     fail_once("kill-parent", "", CT_TUNE_CRASHED, 0, "the process that watches the program was killed");
     fail_once("empty", "{estimate}", CT_TUNE_NO_ESTIMATE, 0, "an empty estimate");
-    fail_once("half", "{estimate}", CT_TUNE_BAD_ESTIMATE, 0, "estimate.txt:3");
+    fail_once("half", "{estimate}", CT_TUNE_BAD_ESTIMATE, 0, "estimate.txt: the last line, of 11 bytes, is cut short");
     fail_once("words", "{estimate}", CT_TUNE_BAD_ESTIMATE, 0, "estimate.txt");
     fail_once("nan", "{estimate}", CT_TUNE_NO_ESTIMATE, 0, "estimate.txt");
     fail_once("huge", "{estimate}", CT_TUNE_NOT_FINITE, 0, "not finite");
