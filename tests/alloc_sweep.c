@@ -9,7 +9,8 @@
  *   exit code 0: it printed the same bytes, and left the same folder;
  *   exit code 1: a sentence says that there is no memory; every file is as before, as it is at the end, or as it was
  *   put in place on the way (of a file whose
- *                lines are added one by one: whole lines); there is none but those.
+ *                lines are added one by one: whole lines; of a checkpoint: first
+ *                records); there is none but those.
  *
  * Anything else is a finding: a signal, a run that does not end, a file that is left beside. Options:
  *
@@ -226,12 +227,29 @@ static int is_beginning(const sweep *s, const item *it, const item *whole)
     return !it->size || (it->bytes[it->size - 1] == '\n' && !memcmp(it->bytes, whole->bytes, it->size));
 }
 
+/* A checkpoint (src/learn/checkpoint.c) of the beginning of the run: learning is stopped where a line of its history,
+ * or the best so far, cannot be written, and keeps what it has evaluated. When it writes depends on the clock. */
+static int is_earlier_checkpoint(const sweep *s, const item *it, const item *whole)
+{
+    const char    *base = strrchr(it->name, '/') ? strrchr(it->name, '/') + 1 : it->name;
+    const uint64_t header = 5 * sizeof(uint64_t);
+    uint64_t       a[5], b[5]; /* magic, key, words of records, start values, 0 */
+    if (!s->lines || strcmp(base, "checkpoint") || !whole) return 0;
+    if ((uint64_t)it->size < header || (uint64_t)whole->size < header) return 0;
+    memcpy(a, it->bytes, sizeof a);
+    memcpy(b, whole->bytes, sizeof b);
+    if (a[0] != b[0] || a[1] != b[1] || a[2] > b[2] || (a[3] != b[3] && a[3] != 0)) return 0;
+    if ((uint64_t)it->size != header + (a[2] + a[3] + 1) * sizeof(uint64_t)) return 0;
+    return !memcmp(it->bytes + header, whole->bytes + header, a[2] * sizeof(uint64_t));
+}
+
 /* NULL, or what is wrong with the folder after a failure. */
 static const char *judge_files(const sweep *s, const tree *now, const char **which)
 {
     for (int i = 0; i < now->count; i++) {
         const item *it = &now->at[i], *old = find(&s->before, it->name), *new = find(&s->after, it->name);
         int         fine = same(it, old) || same(it, new) || is_beginning(s, it, new);
+        fine = fine || is_earlier_checkpoint(s, it, new);
         *which = it->name;
         if (!old && !new) return "is left beside";
         for (int k = 0; !fine && k < s->kept.count; k++) fine = same(it, &s->kept.at[k]);
