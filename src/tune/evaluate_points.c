@@ -139,7 +139,7 @@ int ct__is_active(const ct__tuner *t, int32_t log)
 
 int32_t ct__actives(const ct__tuner *t) { return CT_MAX(1, t->used_to - t->used_from); }
 
-int64_t ct__points_left(const ct__tuner *t) { return CT_MAX(0, t->limit - t->result->points); }
+int64_t ct__points_left(const ct__tuner *t) { return CT_MAX(0, (t->limit * t->trains - t->spent) / ct__actives(t)); }
 
 double ct__distance2(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b)
 {
@@ -185,7 +185,7 @@ static void report(ct__tuner *t, const ct_tune_request *request, const ct_tune_o
     int64_t failed = 0;
     if (!t->options.progress) return;
     for (int i = 1; i < CT_TUNE_END_COUNT; i++) failed += r->failed[i];
-    const int64_t left = CT_MAX(0, CT_MIN(t->limit, 5 * (t->c.n + 1)) - r->points) * t->trains;
+    const int64_t left = CT_MAX(0, CT_MIN(t->limit, 5 * (t->c.n + 1)) * t->trains - t->spent);
     ct_tune_progress p = {
         .phase = t->phase,
         .runs = r->runs,
@@ -375,15 +375,26 @@ static ct_status run_batch(ct__tuner *t, batch *b)
     return status;
 }
 
-/* New points count against the limit; the best is noted. */
+/* Training logs that p has been run on, or has failed on. */
+static int32_t logs_of(const ct__tuner *t, const ct__tune_point *p)
+{
+    int32_t count = 0;
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        count += !t->problem->log[l].test && p->figures[l].end != CT_TUNE_END_COUNT;
+    return count;
+}
+
+/* New points count against the limit, those of few logs in proportion; the best is noted. */
 static void note_points(ct__tuner *t, int64_t count, ct__tune_point *const point[])
 {
     for (int64_t i = 0; i < count; i++) {
         ct__tune_point *p = point[i];
         set_loss(t, p);
         if (isnan(p->loss)) continue;
+        const int32_t logs = logs_of(t, p);
         t->result->points += !p->counted && !t->searched;
-        p->counted = 1;
+        t->spent += t->searched ? 0 : logs - p->counted;
+        p->counted = logs;
         if (isfinite(p->whole) && (!t->best || p->whole < t->best->whole)) t->best = p;
     }
 }

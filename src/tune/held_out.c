@@ -26,6 +26,7 @@
 #define DAMPING          1e-4
 #define WORSE            0.01/* of the loss: what an answer may lose beyond its model, or the best point    */
 #define NOISE            3.0 /* times that of the loss: what noise may add to it                           */
+#define UNTOLD           0.005 /* of the loss: what answers under two priors differ by                          */
 #define RADIUS           3.0 /* of a fold's step from the minimum: the model holds near it                 */
 
 static const double PRIOR[] = {0.003, 0.0003, 0}; /* a factor of ten on six variances costs 5 %, 0.5 %, 0 of the loss */
@@ -380,6 +381,13 @@ static ct_status without_folds(held_out *h, ct__tune_point **answer)
     return CT_OK;
 }
 
+/* Do runs differ so much that held-out losses of answers under two priors cannot be told apart? */
+static int is_noisy(const held_out *h)
+{
+    const ct__tuner *t = h->t;
+    return t->noise_loss * sqrt(2.0 / ct__last_repeats(t)) > UNTOLD * h->best->loss;
+}
+
 static ct_status choose(held_out *h, const int32_t *group, ct__tune_point **answer)
 {
     ct__tuner *t = h->t;
@@ -391,7 +399,8 @@ static ct_status choose(held_out *h, const int32_t *group, ct__tune_point **answ
     if (t->options.folds < 2) return without_folds(h, answer);
     h->prior[0] = NAN;
     h->candidates = 1;
-    for (int k = 0; k < PRIORS && isnan(t->options.prior); k++) h->prior[h->candidates++] = PRIOR[k];
+    for (int k = is_noisy(h) ? PRIORS - 1 : 0; k < PRIORS && isnan(t->options.prior); k++)
+        h->prior[h->candidates++] = PRIOR[k];
     if (!isnan(t->options.prior)) h->prior[h->candidates++] = t->options.prior;
     h->scores.candidates = h->candidates;
     if (parts) {

@@ -43,6 +43,9 @@
 #define SURPRISES    2     /* then points of the whole bounds are looked at                                    */
 #define HOLDS        0.1   /* of the loss: a model that predicts so much, and is right, is not far off         */
 #define MOST_LOOKS   3
+#define JUMPS        6     /* steps without gain that a fresh Jacobian should have, two of them                   */
+#define PILOT_JUMPS  3     /* the same on the first log, where another search costs little                        */
+#define RESTARTS     3     /* of these searches                                                                   */
 #define PILOT_ENDS   0.02  /* of the loss: a decrease on one log that is less is within its sampling error        */
 #define CONFIRMED    0.05  /* of the loss: while the first log promises more than that, no other log is run        */
 #define UNCONFIRMED  3     /* steps that gain on the first log, at most, before all logs are run               */
@@ -66,6 +69,9 @@ typedef struct {
     int               holds;     /* a model has held over a long step        */
     int               looks;     /* at points of the whole bounds            */
     double            probed;    /* the loss where flat coordinates were moved; INFINITY: not since the last Jacobian */
+    int               jumps;     /* steps without gain of which the model promised much, since one that it was right in */
+    int               restarts;  /* on the first log                         */
+    ct__tune_point   *rival;     /* where a search before such a restart ended */
     int               detours;   /* steps from far points that are nearly as good */
     int32_t           used;      /* logs that the models are of              */
     int               confirmed; /* a step on the first log was run on all logs */
@@ -186,6 +192,8 @@ static ct_status take_step(dfgn *d, double predicted, double size)
     const double gain = (before - p->loss) / predicted;
     d->holds |= predicted > HOLDS * before && gain > 0.25 && gain < 4;
     if (predicted > fmax(SURPRISE * before, 2 * d->t->noise_loss) && (gain < 0.1 || gain > 4)) d->surprises++;
+    if (predicted > STUCK * before && predicted > 2 * d->t->noise_loss && gain < 0.1) d->jumps++;
+    else if (gain > 0.5) d->jumps = 0;
     set_radius(d, gain, size);
     d->bad = gain < 0.1 ? d->bad + 1 : 0;
     take_best(d, p);
@@ -317,6 +325,14 @@ static int is_fresh(const dfgn *d)
     return 1;
 }
 
+/* Residuals jump: no model holds at any distance. */
+static ct_status end_among_jumps(dfgn *d)
+{
+    d->stop = CT_TUNE_STOP_STUCK;
+    d->radius = 1;
+    return minimise_model(d, &d->predicted, NULL);
+}
+
 /* One step, or a fresh Jacobian, or the end. */
 static ct_status advance(dfgn *d)
 {
@@ -325,6 +341,7 @@ static ct_status advance(dfgn *d)
     CT_TRY(ct__renew_noise(d->t, d->base));
     if (d->t->cancelled) return CT_OK;
     if (d->surprises >= SURPRISES && !d->holds && d->looks < MOST_LOOKS && o->global) return look_elsewhere(d);
+    if (d->jumps >= JUMPS && o->global) return end_among_jumps(d);
     CT_TRY(minimise_model(d, &predicted, &size));
     const double least = fmax(0.1 * o->relative * d->base->loss, NOISE * d->t->noise_loss);
     const int little = predicted <= least || d->small > 1, end = size <= o->step;
@@ -418,6 +435,26 @@ static ct_status confirm(dfgn *d, int *gains)
     return CT_OK;
 }
 
+/* Among jumps: another search on the first log, from the best of some points of the whole bounds. */
+static ct_status restart_pilot(dfgn *d, int *ends)
+{
+    ct__tuner      *t = d->t;
+    ct__tune_point *best = NULL;
+    if (!t->effects_known) CT_TRY(examine(d));
+    if (t->cancelled || t->used_to > d->used) return CT_OK;
+    CT_TRY(ct__coarse_points(t, &d->rng, d->base, &best));
+    if (!best || t->cancelled) return CT_OK;
+    *ends = 0;
+    if (!d->rival || d->base->loss < d->rival->loss) d->rival = d->base;
+    d->base = best;
+    d->radius = FIRST_RADIUS;
+    d->restarts++;
+    d->jumps = 0;
+    CT_TRY(refresh(d, FIRST_STEP));
+    d->fresh = INFINITY;
+    return CT_OK;
+}
+
 /* One step, or points far away. *ends 1: the logs that are used promise no more; 2: they do not stand for others. */
 static ct_status advance_pilot(dfgn *d, int *ends)
 {
@@ -435,10 +472,14 @@ static ct_status advance_pilot(dfgn *d, int *ends)
         if (!t->effects_known) CT_TRY(examine(d)); /* it needs the first points, which change below */
         if (t->cancelled || t->used_to > d->used) return CT_OK;
         CT_TRY(probe_flat(d)); /* a plateau: cheaper on one log than later */
-        if (d->base == before || t->cancelled) return CT_OK;
-        *ends = 0;
-        return refresh(d, FIRST_STEP);
+        if (t->cancelled) return CT_OK;
+        if (d->base != before) {
+            *ends = 0;
+            return refresh(d, FIRST_STEP);
+        }
     }
+    if (*ends && d->jumps >= PILOT_JUMPS && d->restarts < RESTARTS && t->options.global && d->used == ct__first_logs(t))
+        return restart_pilot(d, ends);
     if (*ends) return CT_OK;
     CT_TRY(take_step(d, predicted, size));
     if (d->bad) CT_TRY(complete_first(d));
@@ -482,6 +523,7 @@ static ct_status run_pilot(dfgn *d)
             CT_TRY(advance_pilot(d, &ends));
             note_stop(d);
         }
+        if (d->rival && d->used == ct__first_logs(d->t) && !(d->base->loss <= d->rival->loss)) d->base = d->rival;
         if (!d->t->cancelled && !d->t->effects_known) CT_TRY(examine(d));
         if (!d->t->cancelled) CT_TRY(add_logs(d, ends != 1));
         note_stop(d);

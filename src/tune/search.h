@@ -83,7 +83,7 @@ typedef struct {
     double *x, *value;        /* coordinates; parameters                                              */
     double  loss;             /* mean over active logs; INFINITY: one has failed; NaN: not run        */
     double  whole;            /* the same over all training logs                                      */
-    int     counted;          /* against the limit of points                                          */
+    int32_t counted;          /* training logs that count against the limit of points; 0: none yet      */
     /* per log: */
     ct_tune_figures *figures; /* means over runs; end: CT_TUNE_DONE, or how the last run failed       */
     double **residual;        /* mean over runs; NULL: none                                           */
@@ -110,7 +110,8 @@ typedef struct {
     int64_t          points, capacity;
     ct__tune_point  *start, *best;/* best: smallest loss on all training logs           */
     const ct__tune_point *base;   /* of the model under way: its residuals stay         */
-    int64_t          limit;       /* of points                                          */
+    int64_t          limit;       /* of points on all training logs                     */
+    int64_t          spent;       /* of that, times training logs                       */
     int64_t          most_numbers;/* of residuals in memory                             */
     int32_t          repeats;     /* averaged at every point                            */
     double           noise;       /* |r - E r|^2 of one run of all training logs        */

@@ -197,9 +197,8 @@ static ct_status look_at_runs(bars *b, ct__tune_point *answer)
     const ct__coordinates *c = &t->c;
     for (int32_t k = 0; k < b->n && !t->cancelled; k++) {
         double *error = &t->result->standard_error[c->parameter[k]];
-        const double slope = 0.5 * b->model.H[k * b->n + k] * FARTHER * FARTHER;
         ct__tune_point *pair[2];
-        if (ct__coordinates_held(c, k) || !isinf(*error) || slope > MOVES * answer->loss) continue;
+        if (ct__coordinates_held(c, k) || !isinf(*error)) continue;
         for (int side = 0; side < 2; side++) {
             memcpy(c->work, answer->x, (size_t)b->n * sizeof *c->work);
             c->work[k] += side ? FARTHER : -FARTHER;
