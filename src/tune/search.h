@@ -7,7 +7,8 @@
  *   evaluate_points.c  points of the coordinates evaluated by runs: batches, repeats, failures
  *   linear_model.c     a linear model of each residual, from points
  *   noise_bias.c       what the noise of runs adds to it
- *   method_*.c         one method each
+ *   first_points.c     a point along each coordinate
+ *   method_*.c         one method each; dfgn.h has the files of the default
  *   find_start.c       a first point with an estimate; the noise of the estimator; parameters without effect
  *   pilot_logs.c       few training logs that stand for all of them while a search is far from its end
  *   tune.c             a run in order

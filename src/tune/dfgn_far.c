@@ -1,0 +1,83 @@
+/* dfgn_far.c: where linear models do not hold.
+ *
+ * Far from the minimum a linear model may not hold at any distance: estimates follow one sensor alone, and residuals do
+ * not change until a parameter has moved by decades. Two steps of which the model was far off, and none of which it was
+ * right in much, are the sign. Then points of the whole bounds are run (search_global.c). A search may end on such a
+ * plateau, too. So before the end, coordinates without curvature are moved far, one at a time. */
+#include "tune/dfgn.h"
+
+#include <math.h>
+
+#define MISPREDICTED 2    /* steps; then points of the whole bounds are run                       */
+#define MOST_COARSE  3
+#define NEARLY       1.05 /* times the loss: a far point that has less may lie in another valley  */
+
+/* The search goes on at p, if that is better by more than noise. */
+static int move_to(ct__dfgn *d, ct__tune_point *p)
+{
+    const double least = fmax(d->t->options.relative * d->base->loss, 2 * d->t->noise_loss);
+    if (d->stop || !p || !(p->loss < d->base->loss - least)) return 0;
+    d->base = p;
+    d->fresh = INFINITY;
+    d->radius = CT__FIRST_RADIUS;
+    d->bad = d->small = 0;
+    return 1;
+}
+
+ct_status ct__dfgn_complete_first(ct__dfgn *d)
+{
+    ct__tuner    *t = d->t;
+    const int32_t k = t->put_off;
+    t->put_off = -1;
+    return k < 0 || t->cancelled ? CT_OK : ct__first_points(t, d->from, CT__FIRST_STEP, d->first);
+}
+
+int ct__dfgn_is_far(const ct__dfgn *d)
+{
+    return d->mispredicted >= MISPREDICTED && !d->valid && d->coarse < MOST_COARSE && d->t->options.global;
+}
+
+ct_status ct__dfgn_search_bounds(ct__dfgn *d)
+{
+    ct__tune_point *best = NULL;
+    d->mispredicted = 0;
+    d->coarse++;
+    CT_TRY(ct__dfgn_complete_first(d));
+    if (d->t->cancelled) return CT_OK;
+    CT_TRY(ct__coarse_points(d->t, &d->rng, d->base, &best));
+    ct__dfgn_note_stop(d);
+    if (!move_to(d, best)) return CT_OK;
+    CT_TRY(ct__dfgn_refresh(d, CT__FIRST_STEP));
+    d->fresh = INFINITY;
+    return CT_OK;
+}
+
+/* A far point that is nearly as good as the base may lie in another valley, where the other coordinates have another
+ * minimum: one step from there tells. */
+static ct_status step_from(ct__dfgn *d, ct__tune_point *far)
+{
+    ct__dfgn before = *d;
+    double predicted, size;
+    d->base = far;
+    CT_TRY(ct__dfgn_refresh(d, CT__SECOND_STEP));
+    if (d->t->cancelled) return CT_OK;
+    CT_TRY(ct__dfgn_minimise(d, &predicted, &size));
+    if (predicted > 0) CT_TRY(ct__dfgn_step(d, predicted, size));
+    ct__tune_point *found = d->base;
+    before.stop = d->stop;
+    before.far_steps++;
+    *d = before;
+    d->model.base = d->base;
+    move_to(d, found);
+    return CT_OK;
+}
+
+ct_status ct__dfgn_probe_flat(ct__dfgn *d)
+{
+    ct__tune_point *best = NULL;
+    d->probed = d->base->loss;
+    CT_TRY(ct__flat_points(d->t, d->base, d->model.H, &best));
+    ct__dfgn_note_stop(d);
+    if (move_to(d, best) || d->stop || !best || d->far_steps || d->t->noise > 0 || d->used < d->t->trains) return CT_OK;
+    return best->loss < NEARLY * d->base->loss ? step_from(d, best) : CT_OK;
+}
