@@ -84,7 +84,7 @@ loss: {rotation: 0}
 
 
 def processes(mark):
-    """Processes whose command line has this text, other than this one: {pid: command line}."""
+    """Processes whose command line has this text, other than this one: {pid: (state, command line)}."""
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) != os.getpid():
@@ -96,17 +96,21 @@ def processes(mark):
             except OSError:
                 continue
             if mark in line and state != b"Z":
-                found[int(name)] = line
+                found[int(name)] = state.decode(), line
     return found
 
 
 def none_left(mark, what, patience_s=5):
-    """Complains of processes with this mark that are there, after some patience, and ends them."""
-    end = time.monotonic() + patience_s
-    while processes(mark) and time.monotonic() < end:
+    """Complains of processes with this mark that are there, after some patience, and ends them. One that waits for the
+    disk (state D) ends when the disk lets it."""
+    begin = time.monotonic()
+    while left := processes(mark):
+        waits = all(state == "D" for state, _ in left.values())
+        if time.monotonic() > begin + (60 if waits else patience_s):
+            break
         time.sleep(0.02)
-    for pid, line in processes(mark).items():
-        complain(f"{what}: process {pid} is left: {line}")
+    for pid, (state, line) in left.items():
+        complain(f"{what}: process {pid} is left in state {state}: {line}")
         os.kill(pid, signal.SIGKILL)
 
 

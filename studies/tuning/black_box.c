@@ -71,7 +71,7 @@ static void name_parameters(black_box *b)
             b->row[k] = r;
         }
     }
-    b->problem = (ct_tune_problem){b->m, b->data->trains, 0, b->parameter, b->log, NULL}; /* box_test has the others */
+    b->problem = (ct_tune_problem){b->m, b->data->trains, 0, b->parameter, b->log, NULL}; /* box_loss has the others */
 }
 
 void box_forget(black_box *b, int compares)
@@ -257,19 +257,20 @@ ct_status box_run(black_box *b, const double *value, int32_t log, int32_t repeat
     return residuals(b, seq, &rng, out, err);
 }
 
-ct_status box_test(black_box *b, const double *value, double limit, double *loss, ct_err *err)
+ct_status box_loss(black_box *b, const double *value, int test, double limit, double *loss, ct_err *err)
 {
     const box_faults faults = b->faults;
     const int64_t    runs = b->runs;
+    const int32_t    from = test ? b->data->trains : 0, to = test ? b->logs : b->data->trains;
     ct_status        status = CT_OK;
     b->faults = (box_faults){0};
     *loss = 0;
-    for (int32_t log = b->data->trains; log < b->logs && isfinite(*loss) && status == CT_OK; log++) {
+    for (int32_t log = from; log < to && isfinite(*loss) && status == CT_OK; log++) {
         ct_tune_outcome o;
         double sum = 0;
         status = box_run(b, value, log, 0, &o, err);
         for (int64_t i = 0; i < o.rows; i++) sum += o.residual[i] * o.residual[i];
-        *loss += o.end == CT_TUNE_DONE ? 0.5 * sum / (double)o.rows / b->data->tests : INFINITY;
+        *loss += o.end == CT_TUNE_DONE ? 0.5 * sum / (double)o.rows / (to - from) : INFINITY;
         if (*loss > limit) *loss = INFINITY;
         ct_tune_outcome_free(&o);
     }

@@ -48,8 +48,8 @@ void      box_free(black_box *box);
 void      box_forget(black_box *box, int compares);
 /* One run. */
 ct_status box_run(black_box *box, const double *value, int32_t log, int32_t repeat, ct_tune_outcome *out, ct_err *err);
-/* Mean loss per row over the test logs, without faults; INFINITY: one has no estimate, or it is above the limit. Logs
- * are run until the sum tells. */
-ct_status box_test(black_box *box, const double *value, double limit, double *loss, ct_err *err);
+/* Mean loss per row over the test logs, or the training logs, without faults; INFINITY: one has no estimate, or it is
+ * above the limit. Logs are run until the sum tells. */
+ct_status box_loss(black_box *box, const double *value, int test, double limit, double *loss, ct_err *err);
 
 #endif

@@ -26,7 +26,8 @@
 #include <string.h>
 
 #define STARTS_MAX 400
-#define BUDGET     100 /* points, times m + 1 */
+#define BUDGET     100  /* points, times m + 1                                   */
+#define LEAST      1.02 /* times the least training loss that is known: a minimum */
 
 static ct_err err;
 static int    missed;
@@ -70,6 +71,7 @@ typedef struct {
     int        only_first; /* the search ends there                          */
     double     end;       /* error over the oracle's, of the answer       */
     double     searched;  /* the same of the search's, before held-out logs chose */
+    double     trained;   /* training loss of the search's                   */
     double     noise;     /* relative deviation of the loss, as measured  */
     ct_tune_stop stop;
 } trial;
@@ -78,7 +80,7 @@ typedef struct {
 static double error_of(const trial *t, const double *value, double limit)
 {
     double loss;
-    must(box_test(t->box, value, limit * limit * t->oracle, &loss, &err));
+    must(box_loss(t->box, value, 1, limit * limit * t->oracle, &loss, &err));
     return sqrt(loss / t->oracle);
 }
 
@@ -117,6 +119,8 @@ static trial search(black_box *box, double oracle, ct_tune_method method, uint64
     t.end = only_first ? NAN : error_of(&t, r.value, INFINITY);
     t.searched = only_first || !memcmp(r.best, r.value, (size_t)box->m * sizeof *r.best) ? t.end
                                                                            : error_of(&t, r.best, INFINITY);
+    t.trained = NAN;
+    if (!only_first) must(box_loss(box, r.best, 0, INFINITY, &t.trained, &err));
     t.stop = r.stop;
     t.noise = r.noise;
     ct_tune_result_free(&r);
@@ -140,7 +144,7 @@ static void world_new(const char *preset, uint64_t seed, const box_faults *fault
     w->latent = malloc((size_t)w->box.m * sizeof *w->latent);
     if (!w->latent) exit(1);
     for (int32_t i = 0; i < w->box.m; i++) w->latent[i] = w->box.parameter[i].start;
-    must(box_test(&w->box, w->latent, INFINITY, &w->oracle, &err));
+    must(box_loss(&w->box, w->latent, 1, INFINITY, &w->oracle, &err));
 }
 
 static void world_free(world *w)
@@ -163,6 +167,14 @@ static void start_far(world *w)
 {
     for (int32_t i = 0; i < w->box.m; i++)
         w->box.parameter[i].start = ct_noise_get(w->data.start, w->box.model[i])->covariance[w->box.row[i]];
+}
+
+/* Is the training loss as low as that of a search that begins at the oracle's values? What is missing to the oracle is
+ * then a limit of the logs. */
+static int is_least(world *w, const trial *t, uint64_t seed)
+{
+    for (int32_t i = 0; i < w->box.m; i++) w->box.parameter[i].start = w->latent[i];
+    return t->trained <= LEAST * search(&w->box, w->oracle, CT_TUNE_DFGN, seed, 1, 0).trained;
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------ */
@@ -314,7 +326,7 @@ static double quantile_of(int count, double *value, double share)
 static void print_far_method(const request *q, int d, ct_tune_method method)
 {
     double first[2][STARTS_MAX], worst = 0;
-    int    m = 0, count = 0, within = 0, stuck = 0;
+    int    m = 0, count = 0, within = 0, least = 0, stuck = 0;
     char   what[64];
     for (; count < q->seeds && count < STARTS_MAX; count++) {
         const int seed = q->first_seed + count;
@@ -326,28 +338,31 @@ static void print_far_method(const request *q, int d, ct_tune_method method)
         print_each(q, DATA[d], method, seed, 0, &t);
         for (int k = 0; k < 2; k++) first[k][count] = isfinite(t.first[k]) ? t.first[k] : 1e9;
         within += t.end <= 1.03;
-        stuck += t.end > 1.05 && t.stop == CT_TUNE_STOP_STUCK;
+        const int is_stuck = t.end > 1.05 && t.stop == CT_TUNE_STOP_STUCK;
+        const int limited = t.end > 1.05 && !is_stuck && is_least(&w, &t, (uint64_t)seed);
+        stuck += is_stuck;
+        least += limited;
         worst = fmax(worst, t.end);
         snprintf(what, sizeof what, "%s, seed %d", DATA[d], seed);
         if (method == CT_TUNE_DFGN && d < 2)
             claim(t.first[1] <= 8 * (m + 1), "far start, runs until 3 %", what, t.first[1], 8 * (m + 1));
         if (method == CT_TUNE_DFGN)
-            claim(t.end <= 1.05 || t.stop == CT_TUNE_STOP_STUCK, "far start, found or stuck", what, t.end, 1.05);
+            claim(t.end <= 1.05 || is_stuck || limited, "far start, found or stuck", what, t.end, 1.05);
         world_free(&w);
     }
     printf("| %s | %s |", DATA[d], ct_tune_method_name(method));
     const double quantile[4] = {ct_median(count, first[0]), ct_median(count, first[1]),
                                 quantile_of(count, first[1], 0.9), quantile_of(count, first[1], 1)};
     for (int k = 0; k < 4; k++) printf(quantile[k] < 1e8 ? " %.1f |" : " not |", quantile[k]);
-    printf(" %d of %d | %d | %.4f |\n", within, count, stuck, worst);
+    printf(" %d of %d | %d | %d | %.4f |\n", within, count, least, stuck, worst);
     fflush(stdout);
 }
 
 static void print_far(const request *q)
 {
     printf("\nThe paper's start, six decades off: runs of each log over seeds of the data.\n\n| data | method | 5 %%, "
-           "median | 3 %%, median | 3 %%, 90 %% of seeds | 3 %%, all | within 3 %% at the end | stuck | worst |\n"
-           "|---|---|---:|---:|---:|---:|---:|---:|---:|\n");
+           "median | 3 %%, median | 3 %%, 90 %% of seeds | 3 %%, all | within 3 %% at the end | beyond 5 %%, no less "
+           "from the oracle | beyond, stuck | worst |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for (int d = 0; d < DATASETS; d++)
         for (int k = 0; k < CT_TUNE_METHOD_COUNT && listed(q->data, DATA[d]); k++)
             if (asked(q, k)) print_far_method(q, d, (ct_tune_method)k);
