@@ -202,7 +202,7 @@ typedef int (*ct_tune_progress_fn)(void *user, const ct_tune_progress *progress)
  *     loss + w / 2 loss(p) |x|^2,   x the log variances (of linear numbers eighths of their range) from the start. */
 typedef struct {
     ct_tune_method method;
-    int64_t  points;   /* to try at most, as runs of all training logs; one of few logs counts in part; 0: the method's own */
+    int64_t  points;   /* to try at most, as runs of all training logs: one of few logs counts in part; 0: its own */
     int      folds;    /* of held-out recordings, at most; < 2: none, and the answer is not compared with the start   */
     double   prior;    /* weight of the prior towards the start; 0: none; NaN: held-out logs decide                   */
     int      repeats;  /* runs averaged at every point; 0: as many as the noise of the estimator needs                */
