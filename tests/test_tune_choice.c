@@ -212,6 +212,21 @@ static void test_points_of_one_seed_are_not_taken_for_noisy(void)
     ct_tune_result_free(&r);
 }
 
+/* Answers under two priors differ by half a percent of the loss. Runs that differ by more cannot choose between them. */
+static void test_priors_are_not_chosen_by_noise(void)
+{
+    for (int noisy = 0; noisy < 2; noisy++) {
+        ct_tune_parameter p[SENSORS];
+        ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+        toy t = {.rows = 400, .residual = weighted_mean, .scaled = noisy ? 0.1 : 0};
+        sensors(p, 10);
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
+        CHECK(r.candidates == (noisy ? 2 : 4));
+        CHECK(!r.candidate[0].chosen && r.candidate[r.candidates - 1].prior == 0);
+        ct_tune_result_free(&r);
+    }
+}
+
 static void exact(const toy *t, const double *value, int32_t log_, double *r)
 {
     (void)log_;
@@ -517,6 +532,7 @@ int main(void)
     RUN(test_runs_that_crash_at_the_minimum_do_not_keep_the_start);
     RUN(test_a_hollow_in_a_plateau_does_not_keep_the_start);
     RUN(test_points_of_one_seed_are_not_taken_for_noisy);
+    RUN(test_priors_are_not_chosen_by_noise);
     RUN(test_a_loss_of_zero_at_the_start_ends_at_once);
     RUN(test_a_limit_of_points_before_convergence_is_said);
     RUN(test_training_logs_with_another_truth_are_said);

@@ -312,6 +312,32 @@ static void trap(const toy *t, const double *value, int32_t log_, double *r)
     for (int32_t k = 0; k < t->m && falls; k++) r[k] = 3;
 }
 
+/* The same, but where the first two values are large: a bowl without jumps there. */
+static void trap_beside_a_bowl(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double x = log(value[0]), y = log(value[1]);
+    if (x + y < 2) {
+        trap(t, value, log_, r);
+        return;
+    }
+    for (int32_t k = 0; k < t->m; k++) r[k] = 0.1 + 0.05 * (log(value[k]) - (k < 2 ? 3 : 0));
+}
+
+/* Another search on the first of five logs costs a fifth of one on all of them. */
+static void test_a_search_among_jumps_begins_again_on_one_log(void)
+{
+    ct_tune_parameter p[4];
+    const ct_tune_problem problem = {4, 6, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    toy t = {.rows = 4, .residual = trap_beside_a_bowl};
+    for (int k = 0; k < 4; k++) p[k] = toy_parameter((const char *[]){"a", "b", "c", "d"}[k], 1);
+    o.folds = 0;
+    ct_tune_result r = tune(&t, &problem, &o);
+    printf("  stop %s at a loss of %.3g after %lld runs\n", ct_tune_stop_name(r.stop), r.loss, (long long)r.runs);
+    CHECK(r.loss < 0.005 && r.runs < 150);
+    ct_tune_result_free(&r);
+}
+
 static void test_a_search_that_is_stuck_says_so_and_where(void)
 {
     ct_tune_parameter p[SENSORS];
@@ -339,6 +365,7 @@ int main(void)
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
     RUN(test_a_common_factor_costs_no_run_before_the_first_step);
     RUN(test_a_common_factor_that_matters_is_found);
+    RUN(test_a_search_among_jumps_begins_again_on_one_log);
     RUN(test_a_search_that_is_stuck_says_so_and_where);
     return ct_test_end();
 }
