@@ -212,7 +212,7 @@ static void test_points_of_one_seed_are_not_taken_for_noisy(void)
     ct_tune_result_free(&r);
 }
 
-/* Answers under two priors differ by half a percent of the loss. Runs that differ by more cannot choose between them. */
+/* Answers under two priors differ by half a percent of the loss. Runs that differ by more cannot tell them apart. */
 static void test_priors_are_not_chosen_by_noise(void)
 {
     for (int noisy = 0; noisy < 2; noisy++) {

@@ -103,6 +103,7 @@ typedef struct {
     ct__coordinates  c;
     int64_t         *rows;        /* per log; -1: not known yet                         */
     double          *covered;     /* per log: outcome's, of the first run at the start  */
+    double          *lost;        /* per log: share of poses, of that run               */
     int64_t         *broken, *unordered; /* per log: outcome's, the most of any run     */
     int32_t          trains;
     int32_t         *rank;        /* per log: its place in the order of training logs   */
@@ -224,6 +225,8 @@ ct_status ct__first_points(ct__tuner *t, const ct__tune_point *from, double step
 
 /* tune_findings.c: logs whose truth is longer than the estimate. */
 ct_status ct__note_covered(ct__tuner *t);
+/* Logs whose estimates miss many poses. */
+ct_status ct__note_lost(ct__tuner *t);
 /* Logs whose estimates have records that are no poses, or stamps out of order. */
 ct_status ct__note_records(ct__tuner *t);
 /* Losses of training and test logs that are far apart. */

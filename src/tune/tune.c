@@ -115,6 +115,7 @@ static ct_status run(ct__tuner *t)
     CT_TRY(compare(t, answer));
     if (t->cancelled) r->stop = CT_TUNE_STOP_CANCELLED;
     CT_TRY(ct__note_covered(t));
+    CT_TRY(ct__note_lost(t));
     CT_TRY(ct__note_records(t));
     CT_TRY(ct__note_test_logs(t));
     return ct__note_failures(t);

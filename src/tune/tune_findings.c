@@ -6,6 +6,7 @@
 #define NAMED   3   /* parameters that a finding names, at most     */
 #define APART   10  /* times: errors of training and test logs      */
 #define COVERED 0.9 /* of the truth's time: less than that is told  */
+#define LOST    0.01 /* of poses: each counts as many               */
 
 ct_status ct__note_stuck(ct__tuner *t, const ct__tune_point *p, double predicted, const double *s)
 {
@@ -35,6 +36,20 @@ ct_status ct__note_covered(ct__tuner *t)
     CT_TRY(ct_findings_add(list, CT_FINDING_TRUTH_NOT_COVERED, 1, value, t->err));
     for (int32_t l = 0; l < t->problem->logs; l++)
         if (t->covered[l] < COVERED)
+            CT_TRY(ct_findings_add_subject(list, CT_SUBJECT_SEQUENCE, l, 0, t->problem->log[l].name, t->err));
+    return CT_OK;
+}
+
+ct_status ct__note_lost(ct__tuner *t)
+{
+    ct_findings *list = &t->result->findings;
+    double       most = 0;
+    for (int32_t l = 0; l < t->problem->logs; l++) most = fmax(most, t->lost[l]);
+    if (!(most > LOST)) return CT_OK;
+    const double value[] = {100 * most};
+    CT_TRY(ct_findings_add(list, CT_FINDING_POSES_LOST, 1, value, t->err));
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        if (t->lost[l] > LOST)
             CT_TRY(ct_findings_add_subject(list, CT_SUBJECT_SEQUENCE, l, 0, t->problem->log[l].name, t->err));
     return CT_OK;
 }

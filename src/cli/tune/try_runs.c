@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define COVERED 0.9 /* of the truth's time: less than that is told */
+#define COVERED 0.9  /* of the truth's time: less than that is told */
+#define LOST    0.01 /* of poses: more than that is told            */
 
 static int remove_one(const char *path, const struct stat *entry, int type, struct FTW *place)
 {
@@ -90,17 +91,20 @@ static void print_messages(const tune_job *job, const ct_tune_outcome outcome[])
     }
 }
 
+static double lost_share(const ct_tune_outcome *o) { return (double)o->lost / fmax(1, (double)(o->poses + o->lost)); }
+
 /* What is odd about estimates that can be compared: once for each kind, of the log that has most. */
 static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
 {
     static const ct_tune_outcome none = {.end = CT_TUNE_END_COUNT, .covered = NAN};
-    const ct_tune_outcome *broken = &none, *unordered = &none, *least = &none;
+    const ct_tune_outcome *broken = &none, *unordered = &none, *least = &none, *lost = &none;
     for (int32_t i = 0; i < job->problem->logs; i++) {
         const ct_tune_outcome *o = &outcome[i];
         if (o->end != CT_TUNE_DONE) continue;
         if (o->broken > broken->broken) broken = o;
         if (o->unordered > unordered->unordered) unordered = o;
         if (o->covered < COVERED && !(o->covered >= least->covered)) least = o;
+        if (lost_share(o) > fmax(LOST, lost_share(lost))) lost = o;
     }
     if (broken != &none)
         printf("\n%s: %lld record%s of the estimate %s no pose: not finite, or a quaternion of zeros. Such a record "
@@ -116,6 +120,10 @@ static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
         printf("\n%s: the estimate covers %.2g %% of the truth's time. What is outside is not compared, unless "
                "\"whole: true\" stands under \"estimate\"\n", job->problem->log[least - outcome].name,
                100 * least->covered);
+    if (lost != &none)
+        printf("\n%s: %.2g %% of poses have no estimate. A lost pose counts as many others. If the estimate has gaps "
+               "of its own, a larger \"gap\" under \"estimate\" bridges them, and a smaller \"lost\" under \"loss\" "
+               "counts them less\n", job->problem->log[lost - outcome].name, 100 * lost_share(lost));
 }
 
 static void print_json(const tune_job *job, const ct_tune_outcome outcome[])
