@@ -287,9 +287,7 @@ typedef enum {
       "share")                                                                                                         \
     X(CT_FINDING_POSES_LOST, "poses_lost", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                         \
       "{subjects}: up to {share:.2g} % of poses have no estimate at the start values. A lost pose counts as many "     \
-      "others. If the estimate has gaps of its own, a larger \"gap\" under \"estimate\" bridges them, and a "          \
-      "smaller \"lost\" under \"loss\" counts them less.",                                                             \
-      "share")                                                                                                         \
+      "others. A larger estimate \"gap\" bridges gaps, a smaller loss \"lost\" counts them less.", "share")            \
     X(CT_FINDING_ESTIMATE_RECORDS, "estimate_records", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                             \
       "{subjects}: in the worst run {broken:.0f} records of the estimate are no poses (not finite, or a quaternion of "\
       "zeros), and the stamps of {unordered:.0f} repeat or go back. The former count as lost poses. The latter are "   \
