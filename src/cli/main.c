@@ -118,5 +118,6 @@ int cli_main(int argc, char **argv)
     if (!strcmp(argv[1], "--generate")) return generate(&io, argc - 2, argv + 2);
     const cli_command *command = find(argv[1]);
     if (!command) return unknown(&io, argv[1]);
-    return command->run(command, argc - 1, argv + 1);
+    const cli_exit code = command->run(command, argc - 1, argv + 1);
+    return code == CLI_INTERRUPTED ? cli_interrupt_code() : (int)code;
 }

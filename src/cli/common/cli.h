@@ -405,10 +405,11 @@ void cli_progress_show(cli_progress *bar, double part, const char *fmt, ...) CT_
 /* Call first: a signal that ends the program (Ctrl-C, SIGTERM, SIGHUP) then removes temporary files. On a terminal
  * Ctrl-C ends the current line. */
 void cli_signals_init(void);
-/* Until cli_interrupt_end, the first Ctrl-C prints "covtune solve: <what>; ..." on stderr and sets cli_interrupted. The
- * second ends the program, as above. */
+/* Until cli_interrupt_end, the first of these signals prints "covtune solve: <what>; ..." on stderr and sets
+ * cli_interrupted. The second ends the program, as above. */
 void cli_interrupt_begin(const cli_io *io, const char *what);
-int  cli_interrupted(void); /* from any thread */
+int  cli_interrupted(void);    /* from any thread */
+int  cli_interrupt_code(void); /* 128 + the signal, as a shell reports it */
 void cli_interrupt_end(void);
 
 /* ---- Map ------------------------------------------------------------------------------------- */

@@ -113,7 +113,7 @@ static void put_exit_status(cli_buffer *out)
         {"0", "The command did what was asked."},
         {"1", "The command failed. A sentence on stderr names the cause."},
         {"2", "The command line is wrong: an unknown option, a value outside its range, a missing operand."},
-        {"130", "Ctrl-C interrupted the command."},
+        {"130", "Ctrl-C interrupted the command. 143: SIGTERM did, 129: SIGHUP."},
     };
     cli_buffer_printf(out, ".SH \"EXIT STATUS\"\n");
     for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++)

@@ -1,6 +1,6 @@
-/* signals.c: Ctrl-C. Between cli_interrupt_begin and cli_interrupt_end the first Ctrl-C sets a flag and prints a
- * message, so that work in progress can end without loss. A second one ends the program. One handler is installed for
- * the life of the program: a signal that ends it removes temporary files first. */
+/* signals.c: Ctrl-C, SIGTERM and SIGHUP. Between cli_interrupt_begin and cli_interrupt_end the first of them sets a
+ * flag and prints a message, so that work in progress can end without loss. A second one ends the program. One handler
+ * is installed for the life of the program: a signal that ends it removes temporary files first. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/common/cli.h"
 
@@ -9,9 +9,13 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-static atomic_int caught, catching;
+#define TWICE_S 1 /* SIGTERM or SIGHUP again within that time is the same request */
+
+static atomic_int  caught, catching; /* caught: the signal */
+static atomic_long caught_s;
 static char       message[256]; /* formatted in advance: a handler must not call printf */
 static size_t     message_length;
 
@@ -27,11 +31,31 @@ static void end(int signal_number)
     raise(signal_number); /* delivered when this handler returns */
 }
 
+static long seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long)now.tv_sec + 1; /* never 0 */
+}
+
+/* timeout(1) sends SIGTERM to the program and to its group, a shell passes SIGHUP on: both arrive twice. */
+static int is_echo(int signal_number)
+{
+    return signal_number != SIGINT && seconds() - atomic_load(&caught_s) <= TWICE_S;
+}
+
 static void on_signal(int signal_number)
 {
     const int why = errno;
-    if (signal_number != SIGINT || !atomic_load(&catching) || atomic_exchange(&caught, 1)) end(signal_number);
-    else (void)!write(STDERR_FILENO, message, message_length);
+    int       none = 0;
+    long      never = 0;
+    if (!atomic_load(&catching)) end(signal_number);
+    else {
+        atomic_compare_exchange_strong(&caught_s, &never, seconds());
+        if (atomic_compare_exchange_strong(&caught, &none, signal_number))
+            (void)!write(STDERR_FILENO, message, message_length);
+        else if (!is_echo(signal_number)) end(signal_number);
+    }
     errno = why;
 }
 
@@ -40,6 +64,7 @@ void cli_signals_init(void)
     static const int ENDS[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigemptyset(&ours.sa_mask);
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) sigaddset(&ours.sa_mask, ENDS[i]);
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
         if (sigaction(ENDS[i], NULL, &before) || before.sa_handler == SIG_IGN)
             continue; /* ignored by a script that started it in the background: stays so */
@@ -61,6 +86,12 @@ void cli_interrupt_begin(const cli_io *io, const char *what)
     atomic_store(&catching, 1);
 }
 
-int cli_interrupted(void) { return atomic_load(&caught); }
+int cli_interrupted(void) { return atomic_load(&caught) != 0; }
+
+int cli_interrupt_code(void)
+{
+    const int signal_number = atomic_load(&caught);
+    return 128 + (signal_number ? signal_number : SIGINT); /* 0: another rank was interrupted */
+}
 
 void cli_interrupt_end(void) { atomic_store(&catching, 0); }
