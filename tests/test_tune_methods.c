@@ -52,17 +52,6 @@ static void linear(const toy *t, const double *value, int32_t log_, double *r)
 static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0},
                                    {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
 
-static ct_tune_result tune(toy *t, const ct_tune_problem *problem, const ct_tune_options *options)
-{
-    ct_tune_result result = {0};
-    ct_err err = {0};
-    toy_begin(t, problem);
-    CHECK_OK(ct_tune(problem, options, &t->queue, &result, &err), err);
-    CHECK(!t->running && !t->wrong);
-    CHECK(result.runs == t->runs);
-    return result;
-}
-
 /* ---- Laws ------------------------------------------------------------------------------------- */
 
 static void test_rosenbrocks_minimum_is_found(void)
@@ -70,7 +59,7 @@ static void test_rosenbrocks_minimum_is_found(void)
     ct_tune_parameter p[2] = {toy_parameter("a", 0.3), toy_parameter("b", 2.7)};
     ct_tune_problem problem = {2, 1, 0, p, LOGS, NULL};
     toy t = {.rows = 2, .residual = rosenbrock};
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK_NEAR(log(r.best[0]), 1, 1e-2);
     CHECK_NEAR(log(r.best[1]), 1, 2e-2);
     CHECK(r.points < 40);
@@ -99,7 +88,7 @@ static void test_no_neighbour_of_the_answer_is_better(void)
         snprintf(name, sizeof name, "v%d", k);
         p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 10 : 0.1));
     }
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK_NEAR(r.loss_start, mean_loss(&t, (double[]){p[0].start, p[1].start, p[2].start, p[3].start}, 5), 1e-15);
     const double at = mean_loss(&t, r.best, 5);
     for (int k = 0; k < SENSORS; k++)
@@ -123,10 +112,10 @@ static void test_the_order_in_which_runs_end_changes_no_bit(void)
         p[k] = toy_parameter(name, TRUE_VARIANCE[k] * (k % 2 ? 10 : 0.1));
     }
     toy a = {.rows = 100, .residual = weighted_mean, .crashes = 0.1};
-    ct_tune_result first = tune(&a, &problem, NULL);
+    ct_tune_result first = toy_tune(&a, &problem, NULL);
     for (int order = 1; order < 4; order++) {
         toy b = {.rows = 100, .residual = weighted_mean, .crashes = 0.1, .order = order};
-        ct_tune_result r = tune(&b, &problem, NULL);
+        ct_tune_result r = toy_tune(&b, &problem, NULL);
         CHECK(!memcmp(r.best, first.best, sizeof(double) * SENSORS));
         CHECK(!memcmp(r.value, first.value, sizeof(double) * SENSORS));
         CHECK(r.runs == first.runs && r.points == first.points && r.stop == first.stop);
@@ -146,7 +135,7 @@ static void test_linear_parameters_and_active_bounds(void)
     p[0].upper = 4;
     p[1].lower = 0.5; /* the minimum, -1, is outside */
     p[1].upper = 4;
-    ct_tune_result r = tune(&t, &problem, NULL);
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK_NEAR(r.best[0], 2, 1e-2);
     CHECK(r.best[1] == 0.5);
     ct_tune_result_free(&r);
@@ -172,14 +161,14 @@ static void test_every_method_comes_near_the_minimum(void)
     o.folds = 0;
     o.relative = 1e-6;
     o.step = 1e-3;
-    ct_tune_result least = tune(&best, &problem, &o);
+    ct_tune_result least = toy_tune(&best, &problem, &o);
     for (int method = 0; method < CT_TUNE_METHOD_COUNT; method++) {
         toy t = {.rows = 100, .residual = weighted_mean};
         o = ct_tune_defaults();
         o.method = (ct_tune_method)method;
         o.folds = 0;
         o.points = method == CT_TUNE_GLOBAL || method == CT_TUNE_RANDOM ? 1500 : 400;
-        ct_tune_result r = tune(&t, &problem, &o);
+        ct_tune_result r = toy_tune(&t, &problem, &o);
         const double above = r.loss / least.loss - 1;
         printf("  %-12s %4lld points, %.4f above the least loss, stop %s\n", ct_tune_method_name(o.method),
                (long long)r.points, above, ct_tune_stop_name(r.stop));
@@ -206,7 +195,7 @@ static void test_a_search_does_not_end_on_a_plateau(void)
         }
         const ct_tune_problem problem = {4, 6, 0, p, LOGS, NULL};
         toy t = {.rows = 400, .residual = two_axes};
-        ct_tune_result r = tune(&t, &problem, NULL);
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
         for (int axis = 0; axis < 2; axis++) CHECK_NEAR(log(r.value[2 * axis] / r.value[2 * axis + 1]), log(25), 0.5);
         CHECK(r.points <= 20 * 5);
         ct_tune_result_free(&r);
@@ -278,7 +267,7 @@ static void test_a_common_factor_costs_no_run_before_the_first_step(void)
     toy t = {.rows = 400, .residual = weighted_mean};
     o.progress = note_first_gain;
     o.user = &first;
-    ct_tune_result r = tune(&t, &problem, &o);
+    ct_tune_result r = toy_tune(&t, &problem, &o);
     printf("  %lld runs until the first point that is better on all logs\n", (long long)first);
     CHECK(first == 5 + (SENSORS - 1) + 1 + 4);
     ct_tune_result_free(&r);
@@ -292,7 +281,7 @@ static void test_a_common_factor_that_matters_is_found(void)
     ct_tune_options o = ct_tune_defaults();
     toy t = {.rows = 3, .residual = three_sizes};
     o.folds = 0;
-    ct_tune_result r = tune(&t, &problem, &o);
+    ct_tune_result r = toy_tune(&t, &problem, &o);
     for (int k = 0; k < 3; k++) CHECK_NEAR(log(r.value[k]), k - 1.2, 0.02);
     CHECK(r.runs <= 60);
     ct_tune_result_free(&r);
@@ -332,7 +321,7 @@ static void test_a_search_among_jumps_begins_again_on_one_log(void)
     toy t = {.rows = 4, .residual = trap_beside_a_bowl};
     for (int k = 0; k < 4; k++) p[k] = toy_parameter((const char *[]){"a", "b", "c", "d"}[k], 1);
     o.folds = 0;
-    ct_tune_result r = tune(&t, &problem, &o);
+    ct_tune_result r = toy_tune(&t, &problem, &o);
     printf("  stop %s at a loss of %.3g after %lld runs\n", ct_tune_stop_name(r.stop), r.loss, (long long)r.runs);
     CHECK(r.loss < 0.005 && r.runs < 150);
     ct_tune_result_free(&r);
@@ -346,7 +335,7 @@ static void test_a_search_that_is_stuck_says_so_and_where(void)
     toy t = {.rows = SENSORS, .residual = trap};
     sensor_problem(p);
     o.folds = 0;
-    ct_tune_result r = tune(&t, &problem, &o);
+    ct_tune_result r = toy_tune(&t, &problem, &o);
     const int32_t i = ct_findings_find(&r.findings, CT_FINDING_SEARCH_STUCK);
     printf("  stop %s at a loss of %.3f\n", ct_tune_stop_name(r.stop), r.loss);
     CHECK(r.stop == CT_TUNE_STOP_STUCK && i >= 0);
