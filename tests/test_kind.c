@@ -137,6 +137,27 @@ static void test_fields_come_back_to_the_same_bits(void)
         }
 }
 
+static void test_rows_are_elements_one_after_the_other(void)
+{
+    enum { ROWS = 5 };
+    ct_rng rng = ct_rng_seed(4);
+    for (int k = 0; k < CT_KIND_COUNT; k++) {
+        const ct_kind kind = (ct_kind)k;
+        const int     size = ct_kind_size(kind), fields = ct_kind_fields(kind);
+        double        x[ROWS * CT_SIZE_MAX], y[ROWS * CT_SIZE_MAX], one[CT_SIZE_MAX], f[ROWS * CT_SIZE_MAX];
+        for (int i = 0; i < ROWS; i++) draw(&rng, kind, 2, x + i * size);
+        ct_kind_to_rows(kind, ROWS, x, f);
+        CHECK(ct_kind_from_rows(kind, ROWS, f, y) == ROWS);
+        for (int i = 0; i < ROWS; i++) {
+            CHECK(ct_kind_from_fields(kind, f + i * fields, one));
+            CHECK(!memcmp(one, y + i * size, (size_t)size * sizeof *one));
+        }
+        f[3 * fields] = NAN;
+        CHECK(ct_kind_from_rows(kind, ROWS, f, y) == 3);
+        CHECK(ct_kind_from_rows(kind, 0, f, y) == 0);
+    }
+}
+
 static void test_fields_are_made_unit_or_refused(void)
 {
     double q[4] = {3e200, 0, 4e200, 0}, x[CT_SIZE_MAX];
@@ -248,6 +269,7 @@ int main(void)
     RUN(test_local_undoes_retract);
     RUN(test_a_million_retractions_stay_unit);
     RUN(test_fields_come_back_to_the_same_bits);
+    RUN(test_rows_are_elements_one_after_the_other);
     RUN(test_fields_are_made_unit_or_refused);
     RUN(test_so2_is_the_circle);
     RUN(test_normalize_keeps_the_direction);

@@ -294,8 +294,8 @@ typedef enum {
       "sorted; of equal stamps the first counts.",                                                                     \
       "broken", "unordered")                                                                                           \
     X(CT_FINDING_FEW_RECORDINGS, "few_recordings", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                           \
-      "There are {recordings:.0f} training recordings, too few to hold them out. {parts:.0f} parts of their logs "     \
-      "were held out instead. Recordings are what is independent: errors on others may be larger.",                    \
+      "Training recordings are too few to hold them out: {recordings:.0f}. {parts:.0f} parts of their logs were held " \
+      "out instead. Recordings are what is independent: errors on others may be larger.",                              \
       "recordings", "parts")                                                                                           \
     X(CT_FINDING_START_KEPT, "start_kept", CT_SEVERITY_INFO, CT_TOPIC_VALIDATION,                                      \
       "The start values stay: on held-out logs the loss of the best other values is {ratio:.4g} times theirs "         \

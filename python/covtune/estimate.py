@@ -12,7 +12,7 @@ from ._arrays import address, plain
 from ._factor import raise_pending
 from ._inference import set_inference
 from ._library import call, flag, in_use, lib
-from .graph import places, stored_rows
+from .graph import from_fields, places, stored_rows
 
 if TYPE_CHECKING:
     from .data import Sequence
@@ -58,7 +58,7 @@ class Estimate:
         if self.covariances is None:
             return None
         if self.planar:
-            c, s = np.cos(self.poses[:, 2]), np.sin(self.poses[:, 2])
+            c, s = from_fields(t.CT_SE2, self.poses, "poses")[:, 2:].T
             R = np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], 1)
             P = self.covariances[:, :2, :2]
         else:

@@ -50,34 +50,23 @@ def one_row(value: Any) -> Any:
 
 
 def from_fields(kind: int, fields: Any, what: str) -> np.ndarray:
-    """Stored values of rows of fields: (x, y, yaw), (x, y, z, qx, qy, qz, qw), an angle, or coordinates."""
+    """Stored values of rows of fields: (x, y, yaw), (x, y, z, qx, qy, qz, qw), an angle, or coordinates. The library
+    converts them: sines of NumPy differ in their last digits from one place in memory to another."""
     rows = doubles(fields, (None, lib.ct_kind_fields(kind)), what)
-    size = lib.ct_kind_size(kind)
-    if kind in (t.CT_R1, t.CT_R2, t.CT_R3):
-        return rows
-    out = np.empty((len(rows), size))
-    if kind == t.CT_SO2:
-        out[:, 0], out[:, 1] = np.cos(rows[:, 0]), np.sin(rows[:, 0])
-    elif kind == t.CT_SE2:
-        out[:, :2], out[:, 2], out[:, 3] = rows[:, :2], np.cos(rows[:, 2]), np.sin(rows[:, 2])
-    else:
-        quaternion = rows[:, -4:]
-        norm = np.linalg.norm(quaternion, axis=1, keepdims=True)
-        if not (norm > 0).all():
-            raise ArgumentError(f"{what}: the quaternion of row {int(np.argmin(norm[:, 0] > 0))} is zero or not finite")
-        out[:] = rows
-        exact = np.abs((quaternion * quaternion).sum(axis=1, keepdims=True) - 1) <= 4 * np.finfo(float).eps
-        out[:, -4:] = np.where(exact, quaternion, quaternion / norm)
+    out = np.empty((len(rows), lib.ct_kind_size(kind)))
+    read = lib.ct_kind_from_rows(kind, len(rows), address(rows), address(out))
+    if read < len(rows):
+        why = "is not finite" if not np.isfinite(rows[read]).all() else "has a quaternion that is zero"
+        raise ArgumentError(f"{what}: row {read} {why}")
     return out
 
 
 def to_fields(kind: int, stored: np.ndarray) -> np.ndarray:
     """The inverse of from_fields."""
-    if kind == t.CT_SO2:
-        return np.arctan2(stored[:, 1], stored[:, 0])[:, None]
-    if kind == t.CT_SE2:
-        return np.column_stack([stored[:, :2], np.arctan2(stored[:, 3], stored[:, 2])])
-    return stored.copy()
+    stored = np.ascontiguousarray(stored, dtype=float)
+    out = np.empty((len(stored), lib.ct_kind_fields(kind)))
+    lib.ct_kind_to_rows(kind, len(stored), address(stored), address(out))
+    return out
 
 
 def places(graph: Any, index: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

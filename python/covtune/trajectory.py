@@ -9,6 +9,7 @@ import numpy as np
 from . import _tables as t
 from ._arrays import doubles
 from ._library import ArgumentError, call, encode, flag, lib, real
+from .graph import from_fields
 
 _libc = ctypes.CDLL(None)
 _libc.malloc.restype = ctypes.c_void_p
@@ -50,7 +51,7 @@ class _Trajectory:
         poses = np.zeros((len(array), 7))
         poses[:, :2], poses[:, 6] = array[:, 1:3], 1
         if array.shape[1] == 4:
-            poses[:, 5], poses[:, 6] = np.sin(array[:, 3] / 2), np.cos(array[:, 3] / 2)
+            poses[:, [6, 5]] = from_fields(t.CT_SO2, array[:, 3:] / 2, what)
         elif array.shape[1] == 8:
             norm = np.linalg.norm(array[:, 4:], axis=1)
             if not (norm > 0).all():

@@ -349,6 +349,14 @@ class Behaviour(unittest.TestCase):
             same = [values for s, values in results if s == seed]
             self.assertTrue(all((values == same[0]).all() for values in same))
 
+    def test_values_do_not_depend_on_where_arrays_lie(self):
+        kept, values = [], []
+        for i in range(100):
+            graph, v, steps = chain(257)
+            values.append((graph.error(), graph.evaluate()[1].residuals))
+            kept.append((graph, np.empty(i % 37)))
+        self.assertTrue(all(error == values[0][0] and (r == values[0][1]).all() for error, r in values))
+
     def test_objects_come_and_go_without_growth(self):
         def memory():
             with open("/proc/self/statm") as file:

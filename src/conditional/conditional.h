@@ -38,12 +38,10 @@ void      ct__squares_begin(const ct_theta *theta, const ct_noise *noise, int32_
 /* Adds those of a model: that of ct__squares_begin, or one that is tied to it. */
 ct_status ct__squares_at_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
                                ct__squares *out, ct_err *err);
-/* Squares expected given the measurements under the table: r^2 + (J P J')_ii at the estimate; moments likewise. */
+/* Squares expected given the measurements under the table: r^2 + (J P J')_ii at the estimate; moments likewise. truth:
+ * given the truth of all variables that it knows in full, too; sequences without truth are left out. */
 ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
-                               ct__squares *out, ct_err *err);
-/* Expected ones given the measurements and the truth of all variables that it knows in full. */
-ct_status ct__squares_given_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
-                                  ct__squares *out, ct_err *err);
+                               int truth, ct__squares *out, ct_err *err);
 void      ct__squares_free(ct__squares *squares);
 
 /* A fit of log v_i + u_i(x) to squares. group: per sequence; part: per sequence 1 where it takes part, NULL: all. */

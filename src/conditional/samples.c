@@ -173,25 +173,6 @@ static ct_status expect_sequence(const ct_sequence *seq, const ct_graph *graph, 
     return status;
 }
 
-ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
-                               ct__squares *out, ct_err *err)
-{
-    const ct_function *f = ct_noise_get(noise, model)->function;
-    CT_TRY(reserve_room(count, seq, noise, model, out, err));
-    for (int32_t i = 0; i < count; i++) {
-        expectation e = {.out = out, .graph = seq[i]->graph, .function = f, .sequence = i, .model = model,
-                         .err = err};
-        CT_TRY(ct_sequence_acquire(seq[i], err));
-        ct__feature_columns(seq[i]->graph, f, e.column);
-        const ct_status status = expect_sequence(seq[i], seq[i]->graph, CT_START_MEASURED, noise, &e, err);
-        ct_sequence_release(seq[i]);
-        CT_TRY(status);
-    }
-    return CT_OK;
-}
-
-/* ---- Given the truth of some variables -------------------------------------------------------- */
-
 /* Variables whose truth is known are fixed at it. */
 static ct_status expect_given_truth(const ct_sequence *seq, const ct_noise *noise, expectation *e, ct_err *err)
 {
@@ -206,18 +187,19 @@ static ct_status expect_given_truth(const ct_sequence *seq, const ct_noise *nois
     return status;
 }
 
-ct_status ct__squares_given_truth(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
-                                  ct__squares *out, ct_err *err)
+ct_status ct__squares_expected(int32_t count, const ct_sequence *const seq[], const ct_noise *noise, int32_t model,
+                               int truth, ct__squares *out, ct_err *err)
 {
     const ct_function *f = ct_noise_get(noise, model)->function;
     CT_TRY(reserve_room(count, seq, noise, model, out, err));
     for (int32_t i = 0; i < count; i++) {
-        expectation e = {.out = out, .graph = seq[i]->graph, .function = f, .sequence = i, .model = model,
-                         .err = err};
+        expectation e = {.out = out, .function = f, .sequence = i, .model = model, .err = err};
+        ct_status   status = CT_OK;
         CT_TRY(ct_sequence_acquire(seq[i], err));
         e.graph = seq[i]->graph;
-        ct__feature_columns(seq[i]->graph, f, e.column);
-        const ct_status status = seq[i]->truth ? expect_given_truth(seq[i], noise, &e, err) : CT_OK;
+        ct__feature_columns(e.graph, f, e.column);
+        if (!truth) status = expect_sequence(seq[i], e.graph, CT_START_MEASURED, noise, &e, err);
+        else if (seq[i]->truth) status = expect_given_truth(seq[i], noise, &e, err);
         ct_sequence_release(seq[i]);
         CT_TRY(status);
     }

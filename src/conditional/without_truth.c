@@ -101,8 +101,7 @@ static ct_status expect(const truthless *t, int32_t model, ct__squares *s)
     ct__squares_begin(t->outer->theta, t->noise, model, s);
     for (int32_t h = model; h < t->outer->models; h++)
         if (is_of(t, model, h))
-            CT_TRY((t->truth ? ct__squares_given_truth : ct__squares_expected)(t->count, t->seq, t->noise, h, s,
-                                                                               t->err));
+            CT_TRY(ct__squares_expected(t->count, t->seq, t->noise, h, t->truth, s, t->err));
     return CT_OK;
 }
 

@@ -198,3 +198,17 @@ void ct_kind_to_fields(ct_kind kind, const double *x, double *field)
         memmove(field, x, (size_t)info[kind].size * sizeof *x);
     }
 }
+
+int64_t ct_kind_from_rows(ct_kind kind, int64_t n, const double *field, double *x)
+{
+    const int fields = ct_kind_fields(kind), size = ct_kind_size(kind);
+    for (int64_t i = 0; i < n; i++)
+        if (!ct_kind_from_fields(kind, field + i * fields, x + i * size)) return i;
+    return n;
+}
+
+void ct_kind_to_rows(ct_kind kind, int64_t n, const double *x, double *field)
+{
+    const int fields = ct_kind_fields(kind), size = ct_kind_size(kind);
+    for (int64_t i = 0; i < n; i++) ct_kind_to_fields(kind, x + i * size, field + i * fields);
+}

@@ -257,7 +257,7 @@ void cli_row_command(const char *label, const char *fmt, ...) CT_PRINTF(2, 3);
 char *cli_shell_quote(const char *word);
 
 #define CLI_S(n) ((n) == 1 ? "" : "s") /* "1 factor", "2 factors" */
-/* "12.3 ms", "4.56 s". Returns buf. */
+/* "12.3 ms", "4.56 s", "20.1 min", "2.5 h". Returns buf. */
 const char *cli_format_time(double seconds, char buf[24]);
 
 /* Returns p; ends the program if it is NULL. */

@@ -233,7 +233,9 @@ const char *cli_format_time(double seconds, char buf[24])
 {
     if (seconds < 1e-3) snprintf(buf, 24, "%.3g us", 1e6 * seconds);
     else if (seconds < 1) snprintf(buf, 24, "%.3g ms", 1e3 * seconds);
-    else snprintf(buf, 24, "%.3g s", seconds);
+    else if (seconds < 1000) snprintf(buf, 24, "%.3g s", seconds);
+    else if (seconds < 6000) snprintf(buf, 24, "%.1f min", seconds / 60);
+    else snprintf(buf, 24, "%.1f h", seconds / 3600);
     return buf;
 }
 
