@@ -337,6 +337,28 @@ static void test_random_crashes_and_noise_change_the_answer_little(void)
     }
 }
 
+/* Runs that fail because of their values teach nothing of those that fail at random. */
+static int one_side(const toy *t, const double *value, int32_t log_)
+{
+    (void)t;
+    (void)log_;
+    return value[1] > 1.5 * TRUE_VARIANCE[1];
+}
+
+static void test_random_crashes_beside_values_that_fail_do_not_keep_the_start(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    for (int k = 0; k < 10; k++) {
+        toy t = {.rows = 200, .residual = weighted_mean, .crashes = 0.1, .fails = one_side};
+        sensors(p, 10 + k);
+        p[1].start = 1.4 * TRUE_VARIANCE[1];
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
+        CHECK(!r.candidate[0].chosen && toy_loss(&t, r.value, 0, 5) < 1.05 * toy_loss(&t, TRUE_VARIANCE, 0, 5));
+        ct_tune_result_free(&r);
+    }
+}
+
 /* Residuals of two runs differ by more than the best parameters are worth: slopes are steeper than they are, and single
  * points tell little. */
 static void test_noise_above_the_effects_hides_no_parameter(void)
@@ -540,6 +562,7 @@ int main(void)
     RUN(test_a_start_that_fails_is_left);
     RUN(test_a_program_that_always_fails_is_no_error);
     RUN(test_random_crashes_and_noise_change_the_answer_little);
+    RUN(test_random_crashes_beside_values_that_fail_do_not_keep_the_start);
     RUN(test_noise_above_the_effects_hides_no_parameter);
     RUN(test_a_parameter_without_effect_is_named_and_stays);
     RUN(test_ties_hold_in_every_run);

@@ -2,8 +2,9 @@
  *
  * A batch is all runs of some points on some logs. It ends when all of them have ended. Which came first changes
  * nothing, because outcomes are taken in the order of the requests. A failed run is asked for again, with another
- * repeat number, as long as that has helped before: some programs crash at random. Time and memory limits are not tried
- * again. */
+ * repeat number, as long as that has helped before: some programs crash at random. The first failures may be those of
+ * values at which the program always fails. So a run that fails at values that have an estimate of another log is asked
+ * for again once, too, until that was in vain too often. Time and memory limits are not tried again. */
 #include "tune/search.h"
 
 #include <math.h>
@@ -12,6 +13,8 @@
 #define MOST_NUMBERS ((int64_t)1 << 27) /* of residuals in memory: 1 GiB */
 #define BLOCKS   8   /* of a log: what their spread is estimated from                                */
 #define RETRIES  3   /* of one run; and of all runs, until the first that helped                     */
+#define DOUBTS   8   /* of runs whose values have an estimate of another log, until the first that helped:
+                      * where a tenth of runs crash at random, all eight fail again by a chance of 1e-8 */
 
 /* One run that is wanted, and how it ended. */
 typedef struct {
@@ -303,12 +306,22 @@ static ct_status take_done(ct__tuner *t, wanted_run *w)
     return CT_OK;
 }
 
-/* May another try help? */
-static int may_retry(const ct__tuner *t, const wanted_run *w, int round)
+/* Have these values an estimate of another log? */
+static int works_elsewhere(const ct__tuner *t, const wanted_run *w)
+{
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        if (l != w->log && w->point->runs[l]) return 1;
+    return 0;
+}
+
+/* May another try help? Counts it if so. */
+static int may_retry(ct__tuner *t, const wanted_run *w, int round)
 {
     const ct_tune_end end = w->outcome.end;
     if (end == CT_TUNE_DONE || end == CT_TUNE_TIME || end == CT_TUNE_MEMORY || end == CT_TUNE_SHORT) return 0;
-    return round < (t->recovered ? 2 * RETRIES : RETRIES) && (t->recovered || t->retried < RETRIES);
+    if (t->recovered) return round < 2 * RETRIES;
+    if (round < RETRIES && t->retried < RETRIES) return ++t->retried;
+    return round == 0 && t->doubted < DOUBTS && works_elsewhere(t, w) ? ++t->doubted : 0;
 }
 
 /* Means over active logs, and over training logs. */
@@ -337,7 +350,6 @@ void ct__use_logs(ct__tuner *t, int32_t from, int32_t to)
 /* Takes the batch in order; what may be tried again goes into `again`. */
 static ct_status take_all(ct__tuner *t, batch *b, int round, batch *again)
 {
-    const int32_t before = t->retried;
     for (int64_t i = 0; i < b->count; i++) {
         wanted_run *w = &b->run[i];
         if (w->outcome.end == CT_TUNE_DONE) {
@@ -350,8 +362,6 @@ static ct_status take_all(ct__tuner *t, batch *b, int round, batch *again)
     for (int64_t i = 0; i < b->count; i++) {
         if (!may_retry(t, &b->run[i], round)) continue;
         CT_TRY(want(again, b->run[i].point, b->run[i].log, t->err));
-        t->retried++;
-        if (!t->recovered && t->retried >= before + RETRIES) break;
     }
     return CT_OK;
 }

@@ -123,7 +123,7 @@ typedef struct {
     int32_t          noise_pairs; /* of runs that it was estimated from: one a log      */
     double           noise_at;    /* the loss of the point where these were measured    */
     double           noise_power; /* noise is in proportion to this power of the loss   */
-    int              retried, recovered; /* failed runs that were repeated; with success */
+    int              retried, doubted, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
     int              noise_known;        /* runs were repeated                           */
     int32_t          put_off;            /* a coordinate without a first point yet; -1   */
