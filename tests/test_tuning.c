@@ -125,7 +125,7 @@ static const char FULL[] = "format: covtune-tune\n"
                            "  covariance: [a, b, c]\n"
                            "  covariance_frame: world\n"
                            "  align: yaw\n"
-                           "  offset: 0.1\n"
+                           "  offset: -1700000000.5\n" /* of a clock that counts from 1970 */
                            "  gap: 2\n"
                            "  skip: 1\n"
                            "loss: {type: relative, over: 10 m, rotation: 4, robust: \"huber:0.5\", lost: 7, nees: 1}\n"
@@ -160,7 +160,7 @@ static void test_a_long_file_has_all_its_values(void)
     CHECK(!strcmp(t->log[0].truth, in_folder("train/a.tum")));
     CHECK(!strcmp(t->estimate, "{folder}/out.csv") && t->estimate_options.covariances == 3);
     CHECK(t->estimate_options.covariance_frame == CT_COVARIANCE_WORLD && !strcmp(t->estimate_options.yaw, "yaw"));
-    CHECK(t->track.align == CT_ALIGNMENT_YAW && t->track.offset_s == 0.1 && t->track.gap_s == 2);
+    CHECK(t->track.align == CT_ALIGNMENT_YAW && t->track.offset_s == -1700000000.5 && t->track.gap_s == 2);
     CHECK(t->track.skip_s == 1 && t->track.type == CT_TRACK_RELATIVE && t->track.delta == 10);
     CHECK(t->track.delta_unit == CT_DELTA_METRES && t->track.rotation == 4 && t->track.lost == 7);
     CHECK(t->track.robust.kind == CT_ROBUST_HUBER && t->track.robust.width == 0.5 && t->track.nees == 1);

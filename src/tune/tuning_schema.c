@@ -3,6 +3,7 @@
 #include "tune/tuning.h"
 
 #define SECONDS 1e9
+#define STAMP   1e11 /* s, of offsets between clocks, as in score: since 1970 1.7e9 have passed */
 #define LIMIT   1e300
 
 #define X(constant, name, description) name " "
@@ -117,7 +118,7 @@ static const ct__key KEYS[] = {
     ROW_TEXTS(S, "covariance", 0, AT(T, covariance), 2, 36, "none", "variances, or a matrix row by row"),
     ROW_CHOICE(S, "covariance_frame", 0, AT(T, covariance_frame), FRAMES, "local", "axes of the covariance"),
     ROW_CHOICE(S, "align", 0, AT(T, align), ALIGNMENTS, "none", "motion that is fitted before the comparison"),
-    ROW_NUMBER(S, "offset", 0, AT(T, offset_s), -SECONDS, SECONDS, "0", "s, added to the estimate's stamps"),
+    ROW_NUMBER(S, "offset", 0, AT(T, offset_s), -STAMP, STAMP, "0", "s, added to the estimate's stamps"),
     ROW_NUMBER(S, "gap", CT__OPEN_LOW, AT(T, gap_s), 0, SECONDS, "0.5", "s, the largest that is interpolated"),
     ROW_NUMBER(S, "skip", 0, AT(T, skip_s), 0, SECONDS, "0", "s at the beginning that are not compared"),
     ROW_BOOL(S, "relative_time", AT(T, relative), "false", "the estimate's stamps count from the truth's first one"),
