@@ -26,11 +26,12 @@ static int is_test(const json_t *log) { return json_is_true(json_object_get(log,
 
 typedef struct {
     int logs;             /* with both figures */
-    double before, after; /* root mean square over logs */
+    double before, after; /* root mean square over logs, of losses the mean */
 } change;
 
 static change change_of(const tune_page *p, int test, const char *key)
 {
+    const int mean = !strcmp(key, "loss");
     change c = {0, 0, 0};
     for (size_t i = 0; i < json_array_size(p->logs); i++) {
         const json_t *log = json_array_get(p->logs, i);
@@ -38,11 +39,11 @@ static change change_of(const tune_page *p, int test, const char *key)
                      b = tune_number(json_object_get(log, "after"), key);
         if (is_test(log) != test || isnan(a) || isnan(b)) continue;
         c.logs++;
-        c.before += a * a;
-        c.after += b * b;
+        c.before += mean ? a : a * a;
+        c.after += mean ? b : b * b;
     }
-    c.before = c.logs ? sqrt(c.before / c.logs) : NAN;
-    c.after = c.logs ? sqrt(c.after / c.logs) : NAN;
+    c.before = !c.logs ? NAN : mean ? c.before / c.logs : sqrt(c.before / c.logs);
+    c.after = !c.logs ? NAN : mean ? c.after / c.logs : sqrt(c.after / c.logs);
     return c;
 }
 
@@ -141,24 +142,35 @@ static const json_t *chosen(const tune_page *p)
     return NULL;
 }
 
+/* The loss decides: it is what was asked for. Of relative losses errors of positions may go the other way. */
+static void test_logs_text(const tune_page *p, change loss, char *buf, size_t size)
+{
+    const change position = change_of(p, 1, "translation");
+    char metres[80] = "";
+    if (position.logs)
+        snprintf(metres, sizeof metres, ", errors of positions are %.3f", position.after / position.before);
+    if (loss.logs)
+        snprintf(buf, size, "On %d test log%s the loss is %.3f of that before%s.", loss.logs, CLI_S(loss.logs),
+                 loss.after / loss.before, metres);
+    else
+        snprintf(buf, size, count_tests(p) ? "No test log has an estimate both before and after."
+                                           : "There are no test logs.");
+}
+
 static void put_verdict(const tune_page *p)
 {
     const json_t *answer = chosen(p);
-    const change test = change_of(p, 1, "translation");
+    const change test = change_of(p, 1, "loss");
     const int finished = json_is_true(json_object_get(p->root, "finished"));
     const int stays = answer && !strcmp(tune_word(answer, "candidate"), "start");
     const double ratio = tune_number(answer, "log_ratio");
-    char heldout[200] = "No recording was held out.", tests[200] = "There are no test logs.";
+    char heldout[200] = "No recording was held out.", tests[200];
     if (stays)
         snprintf(heldout, sizeof heldout, "No answer was better on held-out recordings than the start values.");
     else if (answer)
         snprintf(heldout, sizeof heldout, "The loss of held-out recordings is %s%.3f of that at the start values.",
                  ratio <= -log(10) * (1 - 1e-9) ? "below " : "", exp(ratio));
-    if (count_tests(p) && !test.logs)
-        snprintf(tests, sizeof tests, "No test log has errors of positions both before and after.");
-    if (test.logs)
-        snprintf(tests, sizeof tests, "On %d test log%s errors of positions are %.3f of those before.", test.logs,
-                 CLI_S(test.logs), test.after / test.before);
+    test_logs_text(p, test, tests, sizeof tests);
     const char *unfinished = finished ? "" : " The run was interrupted; this is the best so far.";
     if (stays)
         ct_page_verdict(p->page, CT_VERDICT_OPEN, "The start values stay", "%s %s%s", heldout, tests, unfinished);

@@ -150,6 +150,20 @@ static void print_losses(const tune_job *job, int test)
                 after / before, count, CLI_S(count));
 }
 
+/* What is minimised: of relative and robust losses errors of positions tell little. Of a scoring command it is the only
+ * figure, and below. */
+static void print_loss(const tune_job *job)
+{
+    const ct_tune_result *r = &job->result;
+    const ct_tune_figures *b = r->before, *a = r->after;
+    int count = 0, metres = 0;
+    cli_row("loss", "start %.6g, learned %.6g (training logs)", r->loss_start, r->loss);
+    if (!b || !a) return;
+    const double before = pooled(job, 1, b, a, LOSS, &count), after = pooled(job, 1, a, b, LOSS, &count);
+    pooled(job, 1, b, a, TRANSLATION, &metres);
+    if (count && metres) cli_row("", "start %.6g, learned %.6g (test logs)", before, after);
+}
+
 /* Where no log has an estimate at the start values, the answer has no ratio: its figures alone. */
 static void print_answer(const tune_job *job, int test)
 {
@@ -242,7 +256,7 @@ void tune_print(const tune_request *request, const tune_job *job)
             CLI_S(p->parameters), p->logs - tests, CLI_S(p->logs - tests), tests, CLI_S(tests),
             ct_tune_method_name(r->method));
     print_parameters(job);
-    cli_row("loss", "start %.6g, learned %.6g (training logs)", r->loss_start, r->loss);
+    print_loss(job);
     cli_row("stopped", "%s", ct_tune_stop_meaning(r->stop));
     print_candidates(r);
     print_accuracy(job, 0);
@@ -256,5 +270,6 @@ void tune_print(const tune_request *request, const tune_job *job)
         cli_row("written", same ? "%s: your files; the start values stay" : "%s: your files with the learned numbers",
                 job->best);
     else
-        cli_row("written", "%s; no file has a parameter: the numbers go into your command", job->json);
+        cli_row("written", "%s; no file has a parameter: the numbers go into your command or its environment",
+                job->json);
 }
