@@ -95,6 +95,25 @@ static void test_a_remark_with_an_unknown_number_is_left_out(void)
     ct_findings_free(&list);
 }
 
+static void test_more_than_99_percent_has_no_exponent(void)
+{
+    static const struct {
+        double      share;
+        const char *wanted;
+    } CASE[] = {{4.44, "varies by 4.4 % "}, {99.9, "varies by 100 % "}, {180, "varies by 180 % "},
+                {1e-7, "varies by 1e-07 % "}, {2e9, "varies by 2e+09 % "}};
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        ct_findings list = {0};
+        ct_err err = {0};
+        char text[512];
+        const double value[] = {CASE[i].share, 3};
+        CHECK_OK(ct_findings_add(&list, CT_FINDING_ESTIMATOR_NOISY, 2, value, &err), err);
+        ct_finding_text(&list.item[0], text, sizeof text);
+        CHECK(strstr(text, CASE[i].wanted) != NULL);
+        ct_findings_free(&list);
+    }
+}
+
 static void test_what_is_no_finding_is_refused(void)
 {
     ct_findings list = {0};
@@ -145,6 +164,7 @@ int main(void)
     RUN(test_every_sentence_has_all_numbers_and_subjects_and_nothing_else);
     RUN(test_the_sentence_names_subjects_by_their_sign);
     RUN(test_a_remark_with_an_unknown_number_is_left_out);
+    RUN(test_more_than_99_percent_has_no_exponent);
     RUN(test_what_is_no_finding_is_refused);
     RUN(test_findings_that_differ_in_their_subject_alone_are_joined);
     return ct_test_end();

@@ -8,7 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define NAMED 12 /* subjects that a sentence names; of more their number is given */
+#define NAMED 12  /* subjects that a sentence names; of more their number is given */
+#define PLAIN 1e6 /* numbers from 1 up to here are written without exponent       */
 
 typedef struct {
     char  *buf;
@@ -50,6 +51,8 @@ static void put_number(writer *w, const ct_finding *f, const char *place, size_t
     for (int i = 0; info->value[i]; i++) {
         if (strlen(info->value[i]) != name || memcmp(place, info->value[i], name)) continue;
         snprintf(number, sizeof number, format, f->value[i]);
+        if (strchr(number, 'e') && fabs(f->value[i]) >= 1 && fabs(f->value[i]) < PLAIN) /* 180 %, not 1.8e+02 % */
+            snprintf(number, sizeof number, "%.0f", f->value[i]);
         put(w, "%s", number);
     }
 }
