@@ -22,6 +22,8 @@ static void test_keys_are_told_by_their_words(void)
     check_class("measurementNoiseStd", 2, CT_QUANTITY_SIGMA);
     check_class("filter.Q", 1, CT_QUANTITY_VARIANCE);
     check_class("odometry.information", 2, CT_QUANTITY_INFORMATION);
+    check_class("weights.odometry", 2, CT_QUANTITY_INFORMATION);
+    check_class("robot.weight", 1, CT_QUANTITY_INFORMATION);
     check_class("stats-errphase", 1, CT_QUANTITY_SIGMA);
     check_class("launch/node[@name='ekf']/param[@name='gps_variance']/@value", 2, CT_QUANTITY_VARIANCE);
     check_class("noise.seed", 0, CT_QUANTITY_SIGMA);
@@ -103,6 +105,31 @@ static void test_numbers_without_names_of_noise_are_offered(void)
 }
 
 /* Without a configuration file, placeholders of the command are parameters; a pipe needs a shell. */
+static void test_parameters_of_a_launch_file_have_their_names(void)
+{
+    char params[768], log[768], truth[768];
+    put_file("plain.launch", "<launch>\n<node name=\"a\"><param name=\"alpha\" value=\"0.9\"/>"
+                             "<param name=\"beta\" value=\"2\"/></node>\n"
+                             "<node name=\"b\"><param name=\"beta\" value=\"3\"/></node>\n</launch>\n");
+    snprintf(params, sizeof params, "%s", in_folder("plain.launch"));
+    snprintf(log, sizeof log, "%s", in_folder("train/*.csv"));
+    snprintf(truth, sizeof truth, "%s", in_folder("train/*.tum"));
+    const ct_tuning_draft_options o = {.command = "sh run {params} {log} {estimate}",
+                                       .params = params,
+                                       .log = log,
+                                       .truth = truth,
+                                       .folder = folder_path};
+    char *text = draft(&o);
+    ct_tuning *t = accepted(text);
+    if (t) {
+        const ct_tune_problem *p = ct_tuning_problem(t);
+        CHECK(p->parameters == 3 && !strcmp(p->parameter[0].name, "alpha") && !strcmp(p->parameter[1].name, "beta"));
+        CHECK(p->parameters == 3 && strcmp(p->parameter[2].name, "beta") && strstr(p->parameter[2].name, "beta"));
+    }
+    ct_tuning_free(t);
+    free(text);
+}
+
 static void test_arguments_and_shells(void)
 {
     char log[768], truth[768];
@@ -188,6 +215,7 @@ int main(void)
     RUN(test_keys_are_told_by_their_words);
     RUN(test_a_first_file_has_no_mistakes);
     RUN(test_numbers_without_names_of_noise_are_offered);
+    RUN(test_parameters_of_a_launch_file_have_their_names);
     RUN(test_arguments_and_shells);
     RUN(test_further_files_of_a_log_are_found_beside_it);
     RUN(test_what_is_missing_is_said);

@@ -32,7 +32,8 @@ static const meaning MEANING[] = {
     {"information", CT_QUANTITY_INFORMATION, 1},
     {"info", CT_QUANTITY_INFORMATION, 0},
     {"precision", CT_QUANTITY_INFORMATION, 0},
-    {"weight", CT_QUANTITY_INFORMATION, 0},
+    {"weight", CT_QUANTITY_INFORMATION, 0}, /* may be one in kg */
+    {"weights", CT_QUANTITY_INFORMATION, 1},
     {"sigma", CT_QUANTITY_SIGMA, 1},
     {"sigmas", CT_QUANTITY_SIGMA, 1},
     {"std", CT_QUANTITY_SIGMA, 1},
@@ -185,16 +186,26 @@ static int entries_of(const ct_config *c, int32_t list, char *buf, size_t size)
 
 /* ---- names ---- */
 
+/* Of .../param[@name='gps']/@value the part gps']/@value; else NULL. */
+static const char *quoted_name(const char *path)
+{
+    static const char NAME[] = "[@name='", VALUE[] = "']/@value";
+    const char *at = NULL;
+    for (const char *next = path; (next = strstr(next, NAME)) != NULL;) at = next += sizeof NAME - 1;
+    return at && !strcmp(at + strcspn(at, "'"), VALUE) ? at : NULL;
+}
+
 /* Letters, digits and _ of the last parts of a path. */
 static void name_of(const char *path, int parts, char name[64])
 {
-    const char *from = path + strlen(path);
+    const char *from = path + strlen(path), *const quoted = parts == 1 ? quoted_name(path) : NULL;
     size_t n = 0;
-    while (from > path && parts > 0) {
+    while (!quoted && from > path && parts > 0) {
         from--;
         parts -= *from == '.' || (*from == '/' && from[1] != '@');
     }
-    for (; *from && n < 50; from++)
+    if (quoted) from = quoted;
+    for (; *from && !(quoted && *from == '\'') && n < 50; from++)
         if (isalnum((unsigned char)*from))
             name[n++] = *from;
         else if (n && name[n - 1] != '_')
