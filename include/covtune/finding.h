@@ -299,7 +299,7 @@ typedef enum {
       "recordings", "parts")                                                                                           \
     X(CT_FINDING_START_KEPT, "start_kept", CT_SEVERITY_INFO, CT_TOPIC_VALIDATION,                                      \
       "The start values stay: on held-out logs the loss of the best other values is {ratio:.4g} times theirs "         \
-      "(standard error of the logarithm {error:.2g}). The data cannot tell that others are better.",                   \
+      "(standard error of the logarithm {error:.2g}). Are they a guess? `global: always` tries the whole bounds.",     \
       "ratio", "error")                                                                                                \
     X(CT_FINDING_START_KEPT_OTHERS_FAIL, "start_kept_others_fail", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,           \
       "The start values stay: the best other values have no estimate on {failed:.0f} of {parts:.0f} held-out logs. "   \

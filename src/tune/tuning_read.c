@@ -235,10 +235,39 @@ static void check_program(ct__tuning_reader *r, ct__node *n, const ct__tune_word
     free(path);
 }
 
+/* A mistake of a truth, and how many further files have it. */
+typedef struct {
+    ct__node *node;
+    char      text[sizeof ((ct_err *)0)->text];
+    size_t    path; /* bytes of the file's path, where the text begins with it */
+    int32_t   more;
+} truth_mistake;
+
+static void say_truth(ct__tuning_reader *r, const truth_mistake *m)
+{
+    char more[64] = "";
+    if (m->more) snprintf(more, sizeof more, "; %d more file%s the same", m->more, m->more > 1 ? "s have" : " has");
+    if (m->node) ct__mistake(&r->base, m->node, "%s; the top-level key truth says how it is read%s", m->text, more);
+}
+
+/* Counted where it is the one before in another file, which then is not said again. */
+static void note_truth(ct__tuning_reader *r, ct__node *node, const char *path, const char *text, truth_mistake *m)
+{
+    const size_t length = strlen(path), own = strncmp(text, path, length) ? 0 : length;
+    if (m->node == node && !strcmp(text + own, m->text + m->path)) {
+        m->more++;
+        return;
+    }
+    say_truth(r, m);
+    *m = (truth_mistake){.node = node, .path = own};
+    snprintf(m->text, sizeof m->text, "%s", text);
+}
+
 /* Truths of all logs, each file once. */
 static void check_truths(ct__tuning_reader *r)
 {
     const ct_tuning *t = r->t;
+    truth_mistake    last = {0};
     for (int32_t i = 0; i < t->problem.logs && !t->score.count; i++) {
         ct_trajectory *truth = NULL;
         ct_err err = {0};
@@ -250,8 +279,9 @@ static void check_truths(ct__tuning_reader *r)
         if (status == CT_E_MEMORY)
             r->base.status = status;
         else if (status != CT_OK)
-            ct__mistake(&r->base, ct__node_member(r->log[i], "truth"), "%s", err.text);
+            note_truth(r, ct__node_member(r->log[i], "truth"), t->log[i].truth, err.text, &last);
     }
+    say_truth(r, &last);
 }
 
 static void check_references(ct__tuning_reader *r, ct__node *root)
