@@ -253,8 +253,8 @@ typedef enum {
       "changes the loss by {change:.2g} % at most.",                                                                   \
       "change")                                                                                                        \
     X(CT_FINDING_PARAMETER_WITHOUT_EFFECT, "parameter_without_effect", CT_SEVERITY_WARNING, CT_TOPIC_IDENTIFIABILITY,  \
-      "{subjects}: changed over {share:.2g} % of the range between the bounds, nothing changes on any training log "   \
-      "beyond the noise of the program. Start values are kept. Does the program read them?",                           \
+      "{subjects}: over {share:.2g} % of the range between the bounds, the others at their start values, nothing "     \
+      "changes on any training log beyond the noise of runs. Start values are kept. Does the program read them?",      \
       "share")                                                                                                         \
     X(CT_FINDING_ESTIMATOR_NOISY, "estimator_noisy", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                  \
       "The program is not deterministic: with the same parameters the loss varies by {share:.2g} % from run to run. "  \

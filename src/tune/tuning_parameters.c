@@ -293,7 +293,8 @@ static void bound(ct__tuning_reader *r, const ct__tuning_parameter *p, ct_tune_p
                     "scale: linear with lower and upper",
                     to->start);
     else if (!given && (p->is == CT_QUANTITY_NUMBER || !(to->start > 0)))
-        ct__mistake(&r->base, p->node, "lower and upper are missing: a %s has no usual bounds%s",
+        ct__mistake(&r->base, p->node, "%s missing: a %s has no usual bounds%s",
+                    !isnan(p->lower) ? "upper is" : !isnan(p->upper) ? "lower is" : "lower and upper are",
                     ct_quantity_name((ct_quantity)p->is),
                     p->is == CT_QUANTITY_NUMBER ? "" : " unless it starts above 0");
     else if (to->log && lower && !lower->bad && !(p->lower > 0))
