@@ -37,6 +37,11 @@ int ct__dfgn_is_far(const ct__dfgn *d)
     return d->mispredicted >= MISPREDICTED && !d->valid && d->coarse < MOST_COARSE && d->t->options.global;
 }
 
+int ct__dfgn_is_unproven(const ct__dfgn *d)
+{
+    return !d->valid && !d->coarse && d->t->options.global;
+}
+
 ct_status ct__dfgn_search_bounds(ct__dfgn *d)
 {
     ct__tune_point *best = NULL;

@@ -8,8 +8,8 @@
 #define WIDEST   4.0   /* of those points, from the start, in log variance: fifty times in variance      */
 #define FARTHER  7.0   /* the change in log variance that must have an effect: a thousand times          */
 #define RENEW    0.5   /* of the loss where noise was measured: it is measured again                     */
-#define VERY_NEAR 1e-3 /* in log variance: residuals of points so near are equal, but for noise           */
-#define COMMON   0.1   /* of the noise of a seed: less than that is not noise                            */
+#define VERY_NEAR 0.02 /* in log variance: residuals are straight there, but for noise                   */
+#define COMMON   0.05  /* of the noise of a seed: less than that is not noise                            */
 #define QUIET    1e-18 /* of the squared residuals: changes below are rounding                           */
 #define BEYOND   1.1   /* of the expected square of the difference of two runs: changes below are noise  */
 
@@ -134,25 +134,30 @@ static ct_status measure_noise(ct__tuner *t, ct__tune_point *p)
     return CT_OK;
 }
 
-/* Mean square of the difference between p and a point very near to it, on one log. INFINITY: it fails. */
-static ct_status nearby_distance(ct__tuner *t, const ct__tune_point *p, int32_t log, double *square)
+/* Noise on one log that points very near p on both sides tell: r+ - 2 r + r- has six times its variance. Neighbours go
+ * up and down, as a common factor may change nothing. INFINITY: one of them fails. */
+static ct_status nearby_noise(ct__tuner *t, const ct__tune_point *p, int32_t log, double *square)
 {
-    ct__tune_point *near = NULL;
-    double          share;
-    for (int32_t k = 0; k < t->c.n; k++)
-        t->c.work[k] = p->x[k] + (p->x[k] + VERY_NEAR > t->c.upper[k] ? -VERY_NEAR : VERY_NEAR);
-    CT_TRY(ct__point_at(t, t->c.work, &near));
-    CT_TRY(ct__evaluate_log(t, 1, &near, &log, t->repeats));
-    *square = t->cancelled || !near->residual[log] ? INFINITY : 0;
-    for (int32_t k = 0; k < t->blocks && *square < INFINITY; k++) {
-        const double own = block_distance(t, log, k, near->residual[log], p->residual[log], &share);
-        *square += own * share;
+    ct__tune_point *side[2] = {NULL};
+    for (int k = 0; k < 2; k++) {
+        for (int32_t i = 0; i < t->c.n; i++) {
+            const int inside = p->x[i] + VERY_NEAR <= t->c.upper[i] && p->x[i] - VERY_NEAR >= t->c.lower[i];
+            t->c.work[i] = p->x[i] + inside * (i % 2 == k ? VERY_NEAR : -VERY_NEAR);
+        }
+        CT_TRY(ct__point_at(t, t->c.work, &side[k]));
     }
+    CT_TRY(ct__evaluate_log(t, 2, side, (int32_t[]){log, log}, t->repeats));
+    const double *up = side[0]->residual[log], *at = p->residual[log], *down = side[1]->residual[log];
+    double sum = 0;
+    *square = INFINITY;
+    if (t->cancelled || !up || !down) return CT_OK;
+    for (int64_t i = 0; i < t->rows[log]; i++) sum += (up[i] - 2 * at[i] + down[i]) * (up[i] - 2 * at[i] + down[i]);
+    *square = sum / (6 * (double)CT_MAX(1, t->rows[log]));
     return CT_OK;
 }
 
 /* A run with another seed differs by `noise` on a log. All points have the same seeds. *common 1: runs with equal
- * seeds are equal, and hardly differ where values hardly do. Then the noise is the same at all points, and differences
+ * seeds are equal, and are straight where values hardly differ. Then the noise is the same at all points, and differences
  * between them have none. */
 static ct_status has_common_noise(ct__tuner *t, ct__tune_point *p, int32_t log, double noise, int *common)
 {
@@ -160,7 +165,7 @@ static ct_status has_common_noise(ct__tuner *t, ct__tune_point *p, int32_t log, 
     CT_TRY(run_again(t, p, 1, &log, 1, &square, &loss));
     *common = 0;
     if (t->cancelled || square > 0) return CT_OK;
-    CT_TRY(nearby_distance(t, p, log, &square));
+    CT_TRY(nearby_noise(t, p, log, &square));
     *common = square < COMMON * noise;
     return CT_OK;
 }
@@ -183,20 +188,27 @@ static ct_status run_other_seed(ct__tuner *t, ct__tune_point *p, int32_t log, do
     return status;
 }
 
-ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
+/* Is the noise that of the seed alone near p, or of every run? */
+static ct_status look_for_noise(ct__tuner *t, ct__tune_point *p)
 {
     double  noise = 0;
     int32_t log = 0;
-    int     common = 0;
-    t->phase = "noise";
-    t->noise_known = 1;
     while (!ct__is_active(t, log)) log++;
+    t->noise_common = 0;
+    t->noise_at = p->loss;
     CT_TRY(run_other_seed(t, p, log, &noise));
-    if (noise > 0 && !t->cancelled) CT_TRY(has_common_noise(t, p, log, noise, &common));
-    if (noise > 0 && !t->cancelled && !common) CT_TRY(measure_noise(t, p));
+    if (noise > 0 && !t->cancelled) CT_TRY(has_common_noise(t, p, log, noise, &t->noise_common));
+    if (noise > 0 && !t->cancelled && !t->noise_common) CT_TRY(measure_noise(t, p));
     if (t->cancelled || !(t->noise > 0)) return CT_OK;
     const double value[] = {100 * t->result->noise, ct__last_repeats(t)};
     return ct_findings_add(&t->result->findings, CT_FINDING_ESTIMATOR_NOISY, 2, value, t->err);
+}
+
+ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
+{
+    t->phase = "noise";
+    t->noise_known = 1;
+    return look_for_noise(t, p);
 }
 
 ct_status ct__extend_noise(ct__tuner *t, ct__tune_point *p)
@@ -207,7 +219,9 @@ ct_status ct__extend_noise(ct__tuner *t, ct__tune_point *p)
 ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p)
 {
     const double noise = t->noise, at = t->noise_at;
-    if (!(noise > 0) || !(p->loss < RENEW * at)) return CT_OK;
+    if (!(p->loss < RENEW * at)) return CT_OK;
+    if (t->noise_common) return look_for_noise(t, p);
+    if (!(noise > 0)) return CT_OK;
     CT_TRY(measure_noise(t, p));
     if (t->noise_at < at) t->noise_power = CT_MIN(1, CT_MAX(0, log(t->noise / noise) / log(t->noise_at / at)));
     return CT_OK;
@@ -301,17 +315,25 @@ static ct_status hold_silent(ct__tuner *t, const ct__tune_point *from, int32_t k
     return CT_OK;
 }
 
-/* Coordinates that seem silent are moved further away, all at once. Only where that has an effect, one by one. */
+/* Coordinates that seem silent are moved further away, all at once, and where that has an effect, one by one. If it is
+ * none of them alone, they matter only with each other: none is held. */
 static ct_status find_silent(ct__tuner *t, const ct__tune_point *from, int32_t count, const int32_t *k)
 {
-    ct__tune_point *pair[2];
-    CT_TRY(go_farther(t, from, count, k, pair));
-    const int all = is_silent(t, from, pair);
-    for (int32_t i = 0; i < count && !t->cancelled; i++) {
-        if (!all && count > 1) CT_TRY(go_farther(t, from, 1, &k[i], pair));
-        if (is_silent(t, from, pair)) CT_TRY(hold_silent(t, from, k[i], pair));
+    ct__tune_point *(*pair)[2] = ct__zalloc(count, sizeof *pair);
+    if (!pair) return ct__no_memory(t->err, "parameters", count);
+    ct_status status = go_farther(t, from, count, k, pair[0]);
+    const int all = status == CT_OK && is_silent(t, from, pair[0]);
+    int32_t   silent = 0;
+    for (int32_t i = 0; i < count && status == CT_OK && !t->cancelled; i++) {
+        if (all) memcpy(pair[i], pair[0], sizeof *pair);
+        else if (count > 1) status = go_farther(t, from, 1, &k[i], pair[i]);
+        if (status == CT_OK) silent += is_silent(t, from, pair[i]);
     }
-    return CT_OK;
+    const int together = !all && silent == count;
+    for (int32_t i = 0; i < count && status == CT_OK && !t->cancelled && !together; i++)
+        if (is_silent(t, from, pair[i])) status = hold_silent(t, from, k[i], pair[i]);
+    free(pair);
+    return status;
 }
 
 static int32_t list_silent(const ct__tuner *t, const ct__tune_point *from, ct__tune_point **point, int32_t *k)

@@ -122,6 +122,7 @@ typedef struct {
     double           noise_loss;  /* standard deviation of the loss of a point, one run */
     int32_t          noise_pairs; /* of runs that it was estimated from: one a log      */
     double           noise_at;    /* the loss of the point where these were measured    */
+    int              noise_common;/* runs differ by their seeds alone, near that point  */
     double           noise_power; /* noise is in proportion to this power of the loss   */
     int              retried, doubted, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
