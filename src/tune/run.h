@@ -161,6 +161,9 @@ ct_status ct__write_plain(const char *path, const void *bytes, size_t size, ct_e
 /* The name of a tuning's file in a folder: its own, or with the name it has in `files` before it if another file is
  * called the same. For the caller to free; NULL: no memory. */
 char *ct__copy_name(const ct_tuning *tuning, int32_t file);
+/* The text of a user's file with values in its places; for the caller to free. */
+ct_status ct__file_text(const ct_tuning *tuning, int32_t file, const double value[], char **text, size_t *size,
+                        ct_err *err);
 /* The user's files with values, into a folder that is there. whole 1: replaced as ct_file_replace does. */
 ct_status ct__write_files(const ct_tuning *tuning, const double value[], const char *folder, int whole, ct_err *err);
 
