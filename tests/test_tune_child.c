@@ -275,6 +275,9 @@ static void test_memory_limit_counts_resident_memory_of_all_processes(void)
     report = RUN_WORDS(20, limit, "allocate-below");
     CHECK(report.end == CT__CHILD_MEMORY && report.peak > limit && report.peak < 4 * limit);
     ct__report_free(&report);
+    report = RUN_WORDS(3, limit, "allocate-away");
+    CHECK(report.end == CT__CHILD_MEMORY && report.peak > limit && report.peak < 4 * limit);
+    ct__report_free(&report);
     report = RUN_WORDS(20, limit, "reserve"); /* 64 GB of address space */
     CHECK(report.end == CT__CHILD_ENDED && report.code == 0);
     ct__report_free(&report);

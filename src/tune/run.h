@@ -114,8 +114,8 @@ _Noreturn void ct__supervise(int socket, int in, int out, pid_t parent);
 
 /* Kills all descendants of this process and reaps them. Those that may not be killed are left. */
 void ct__kill_descendants(void);
-/* Sum of the resident sets of a process and its descendants, bytes. */
-int64_t ct__resident_bytes(pid_t root);
+/* Sum of the resident sets of all descendants of this process, bytes. */
+int64_t ct__resident_below(void);
 
 /* ---- Templates -------------------------------------------------------------------------------- */
 

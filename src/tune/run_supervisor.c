@@ -301,7 +301,7 @@ static int enforce(supervisor *s)
 {
     const double t = now();
     if (s->start.memory_limit > 0) {
-        const int64_t bytes = ct__resident_bytes(s->program);
+        const int64_t bytes = ct__resident_below();
         s->end.peak = CT_MAX(s->end.peak, bytes);
         if (bytes > s->start.memory_limit) {
             s->end.end = CT__CHILD_MEMORY;
