@@ -2,7 +2,7 @@
  *
  *   child          a program below a supervisor: limits, output, end               run_child.c, run_supervisor.c,
  *                                                                                  run_descendants.c
- *   arguments      templates with placeholders                                     run_template.c
+ *   arguments      templates with placeholders                                     run_template.c, run_shell.c
  *   folders        one a run, those of failures are kept                           run_folder.c
  *   comparison     sites of a log, the estimate's residuals, own scoring           run_compare.c, run_first.c
  *   queue          runs waiting, under way, ended                                  queue_local.c, queue_server.c
@@ -129,6 +129,23 @@ typedef struct {
     const char        *folder, *estimate;
     const char *const *file;     /* of tuning->file: the copies                               */
 } ct__scope;
+
+/* What is open where a text for a shell has been read to. {0} at its beginning. */
+#define CT__SHELL_DEPTH 64
+
+typedef struct {
+    char open[CT__SHELL_DEPTH]; /* quotes, brackets, comment, here-document: innermost last              */
+    int  depth;
+    char before;                /* the byte before                                                       */
+    int  substitution;          /* the next bracket is that of $( in double quotes                       */
+    char here;                  /* of a here-document that begins with the next line; 0: none            */
+    char here_end[64];          /* the line that ends it                                                 */
+    int  here_tabs, here_at;    /* here_at: bytes of that line that have been read; -1: it is another    */
+} ct__shell;
+
+void ct__shell_read(ct__shell *shell, const char *text, size_t size);
+/* Append a value, quoted so that the shell takes it as it is. */
+void ct__shell_put(ct__shell *shell, const char *value, ct__text *out);
 
 /* Append a template with its placeholders replaced. CT_E_ARGUMENT: one that is not known, or a brace that is open. */
 ct_status ct__expand(const ct__scope *scope, const char *words, ct__text *out, ct_err *err);
