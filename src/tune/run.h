@@ -214,6 +214,8 @@ ct_status ct__score_read(ct__log_sites *sites, const ct__output *printed, ct_tun
 
 /* Ends an outcome: end, and the sentence as its message. */
 ct_status ct__outcome_end(ct_tune_outcome *outcome, ct_tune_end end, ct_err *err, const char *fmt, ...) CT_PRINTF(4, 5);
+/* Ends an outcome as crashed, with what the program says of it, cut and without controls of terminals. */
+ct_status ct__outcome_say(ct_tune_outcome *outcome, const char *before, const char *why, ct_err *err);
 /* Appends the last lines of what a program wrote to a message: of stderr, or stdout where that is empty. */
 ct_status ct__outcome_quote(ct_tune_outcome *outcome, const ct__report *report, ct_err *err);
 /* The end of a program that did not end well; 1 if it did. */
