@@ -322,6 +322,8 @@ static void test_keys_and_values_that_are_wrong(void)
     check_mistake("estimate: {", "working_folder: nowhere\nestimate: {", 11, "there is no folder");
     check_mistake("estimate: {", "niceness: 40\nestimate: {", 11, "from 0 to 19");
     check_mistake("version: 1", "version: 1\nfolder: nowhere", 3, "there is no folder");
+    check_mistake("version: 1", "version: 1\nenvironment: \"A=1\"", 3, "expected names with texts; found \"A=1\"");
+    check_mistake("version: 1", "version: 1\nenvironment: \"\"", 3, "expected names with texts");
 }
 
 static void test_placeholders_that_are_missing_unknown_or_unused(void)
