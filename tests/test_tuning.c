@@ -235,6 +235,21 @@ static char *edited_text(const char *text, const char *from, const char *to)
 
 static char *edited(const char *from, const char *to) { return edited_text(MINIMAL, from, to); }
 
+static void test_files_that_change_are_noticed(void)
+{
+    ct_err     err = {0};
+    ct_tuning *t = read_text(MINIMAL);
+    if (!t) return;
+    CHECK_OK(ct_tuning_unchanged(t, &err), err);
+    put_file("train/a.csv", "t,v\n0,1\n1,1\n2,1\n");
+    CHECK_REFUSED(ct_tuning_unchanged(t, &err), err, "has changed since it was read");
+    remove(in_folder("train/a.csv"));
+    CHECK_REFUSED(ct_tuning_unchanged(t, &err), err, "train/a.csv: cannot be read");
+    put_file("train/a.csv", "t,v\n0,1\n1,1\n");
+    CHECK_OK(ct_tuning_unchanged(t, &err), err);
+    ct_tuning_free(t);
+}
+
 /* To read a pipe would wait for a writer. */
 static void test_logs_that_are_no_files(void)
 {
@@ -431,6 +446,7 @@ int main(void)
     RUN(test_stars_pair_logs_with_truths);
     RUN(test_logs_may_be_folders);
     RUN(test_the_digest_tells_where_each_parameter_goes);
+    RUN(test_files_that_change_are_noticed);
     RUN(test_logs_that_are_no_files);
     RUN(test_keys_and_values_that_are_wrong);
     RUN(test_placeholders_that_are_missing_unknown_or_unused);

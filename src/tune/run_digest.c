@@ -238,3 +238,13 @@ ct_status ct__tuning_take_digest(ct_tuning *t, ct_err *err)
 }
 
 uint64_t ct_tuning_digest(const ct_tuning *tuning) { return tuning->digest; }
+
+ct_status ct_tuning_unchanged(const ct_tuning *tuning, ct_err *err)
+{
+    ct_tuning now = *tuning; /* its digest alone is written */
+    CT_TRY(ct__tuning_take_digest(&now, err));
+    if (now.digest == tuning->digest) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: a program, script, file, log or truth that it names has changed since it was read",
+                   tuning->path);
+}
