@@ -47,7 +47,8 @@ static void test_values_are_the_same_wherever_they_stand(void)
         "cat <<-'END'; printf ''\n{log}\n\tEND",
         "cat <<END | cat\n$(printf %s {log})\nEND",
         "cat <<END >/dev/null\nit's \"so\nENDLESS\nEND\nprintf '%s\\n' {log}",
-        "x=$((1 << 2)); printf '%s\\n' {log}",
+        "x=\"$( (cat <<'END'\nit's\nEND\n) )\"; printf '%s\\n' {log}",
+        "x=$(( (1 << 2) + 1)); x=$((1 << 2)); printf '%s\\n' {log}",
         "f() {{ printf '%s\\n' \"$1\"; }}\nf {log}",
         "case a in a) printf '%s\\n' {log};; esac",
     };

@@ -14,7 +14,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-enum { SINGLE = '\'', DOUBLE = '"', ROUND = '(', BACK = '`', COMMENT = '#', HERE = 'h', HERE_RAW = 'H' };
+enum { SINGLE = '\'', DOUBLE = '"', ROUND = '(', SUM = '+', BACK = '`', COMMENT = '#', HERE = 'h', HERE_RAW = 'H' };
 
 static char inside(const ct__shell *s) { return s->depth ? s->open[s->depth - 1] : 0; }
 
@@ -40,13 +40,20 @@ static void read_backquote(ct__shell *s)
 
 /* ---- here-documents --------------------------------------------------------------------------- */
 
-/* "<<END", "<<-END", "<<'END'" at a text: the word that ends the lines; bytes that were read, or 0. In $(( )) it is a
+/* In (( )), or in brackets of such a sum. */
+static int is_sum(const ct__shell *s)
+{
+    int at = s->depth;
+    while (at > 0 && s->open[at - 1] == ROUND) at--;
+    return at > 0 && s->open[at - 1] == SUM;
+}
+
+/* "<<END", "<<-END", "<<'END'" at a text: the word that ends the lines; bytes that were read, or 0. In a sum it is a
  * shift. */
 static size_t read_here(ct__shell *s, const char *text, size_t size)
 {
-    const int arithmetic = s->depth > 1 && inside(s) == ROUND && s->open[s->depth - 2] == ROUND;
-    size_t    at = 2, used = 0;
-    if (size < 3 || text[1] != '<' || text[2] == '<' || arithmetic || s->here) return 0;
+    size_t at = 2, used = 0;
+    if (size < 3 || text[1] != '<' || text[2] == '<' || is_sum(s) || s->here) return 0;
     s->here_tabs = text[at] == '-';
     at += (size_t)s->here_tabs;
     while (at < size && (text[at] == ' ' || text[at] == '\t')) at++;
@@ -84,8 +91,9 @@ static int read_here_byte(ct__shell *s, char c)
 static void read_command_byte(ct__shell *s, char c)
 {
     const int begins = s->before == 0 || isspace((unsigned char)s->before) || strchr(";&|()`", s->before) != NULL;
-    if (c == SINGLE || c == DOUBLE || c == ROUND) push(s, c);
-    else if (c == ')' && inside(s) == ROUND) pop(s);
+    if (c == ROUND && s->before == ROUND) push(s, SUM);
+    else if (c == SINGLE || c == DOUBLE || c == ROUND) push(s, c);
+    else if (c == ')' && (inside(s) == ROUND || inside(s) == SUM)) pop(s);
     else if (c == BACK) read_backquote(s);
     else if (c == COMMENT && begins) push(s, COMMENT);
 }
