@@ -208,7 +208,7 @@ static cli_exit finish(const cli_io *io, const tune_request *request, tune_job *
         if (!io->quiet) tune_print(request, job);
     }
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
-    remark_changes(io, job);
+    if (job->result.stop != CT_TUNE_STOP_CANCELLED) remark_changes(io, job); /* else --resume tells, and nobody waits */
     if (job->result.stop != CT_TUNE_STOP_CANCELLED && all_failed(job))
         return cli_fail(io, "no training log has an estimate at the start values, so that nothing was learned; "
                             "--try shows what the program says");
