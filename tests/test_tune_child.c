@@ -275,6 +275,9 @@ static void test_memory_limit_counts_resident_memory_of_all_processes(void)
     report = RUN_WORDS(20, limit, "allocate-below");
     CHECK(report.end == CT__CHILD_MEMORY && report.peak > limit && report.peak < 4 * limit);
     ct__report_free(&report);
+    report = RUN_WORDS(3, limit, "allocate-away");
+    CHECK(report.end == CT__CHILD_MEMORY && report.peak > limit && report.peak < 4 * limit);
+    ct__report_free(&report);
     report = RUN_WORDS(20, limit, "reserve"); /* 64 GB of address space */
     CHECK(report.end == CT__CHILD_ENDED && report.code == 0);
     ct__report_free(&report);
@@ -325,6 +328,24 @@ static void test_a_killed_supervisor_is_noticed(void)
     ct__report report = RUN_WORDS(5, 0, "kill-parent");
     CHECK(report.end == CT__CHILD_LOST);
     ct__report_free(&report);
+}
+
+/* `pkill -9 covtune` must leave the supervisor, which ends the program. */
+static void test_supervisors_have_another_name(void)
+{
+    char      path[64], name[64] = "";
+    ct_err    err = {0};
+    ct__child child;
+    CHECK_OK(ct__child_open(&child, 0, &err), err);
+    const char *const words[] = {"estimator", "poses", "/dev/null", "1", NULL};
+    const ct__program program = program_of(words);
+    ct__report        report = run_program(&child, &program);
+    ct__report_free(&report);
+    snprintf(path, sizeof path, "/proc/%ld/comm", (long)child.supervisor);
+    FILE *file = fopen(path, "r");
+    if (file && fgets(name, sizeof name, file)) CHECK(!strstr(name, "covtune"));
+    if (file) fclose(file);
+    ct__child_close(&child);
 }
 
 /* Descriptors of this process, but 0, 1, 2, are closed in the program and in the supervisor. */
@@ -430,6 +451,7 @@ int main(void)
     RUN(test_a_flood_of_output_is_cut);
     RUN(test_kept_output_is_beginning_and_end);
     RUN(test_a_killed_supervisor_is_noticed);
+    RUN(test_supervisors_have_another_name);
     RUN(test_descriptors_are_not_inherited);
     RUN(test_handlers_of_the_host_do_not_disturb);
     RUN(test_no_descriptor_or_zombie_is_left);

@@ -521,6 +521,10 @@ static void test_a_full_disk_is_no_failure_of_the_estimator(void)
     CHECK_OK(queue->submit(queue->user, &(ct_tune_request){1, 0, 0, value}, &err), err);
     CHECK_REFUSED(queue->collect(queue->user, 10, &ticket, &outcome, &err), err, "the disk may be full: 0 kB are left");
     ct_tune_outcome_free(&outcome);
+    t.tuning.command = WORDS(t.word, "head -n 60 {log} > {estimate}; head -c 1000000 /dev/zero > {folder}/much; true");
+    CHECK_OK(queue->submit(queue->user, &(ct_tune_request){2, 0, 0, value}, &err), err);
+    CHECK_REFUSED(queue->collect(queue->user, 10, &ticket, &outcome, &err), err, "what a run wrote may lack its end");
+    ct_tune_outcome_free(&outcome);
     ct_tune_queue_free(queue);
     CHECK(count_folders(t.runs) == 0);
     CHECK(umount(t.runs) == 0);

@@ -71,6 +71,7 @@ static void test_broken_protocols_are_outcomes(void)
         const char *part;
     } CASES[] = {
         {100, 0, CT_TUNE_CRASHED, "could not make the estimate: it diverged"},
+        {114, 0, CT_TUNE_CRASHED, "could not make the estimate: ?[2Jno?\xc3\xa9 mmm"},
         {101, 1, CT_TUNE_CRASHED, "ended with exit code 5. The last lines of its stderr:\nlast words"},
         {102, 1, CT_TUNE_CRASHED, "is no JSON: \"hello there\""},
         {103, 1, CT_TUNE_CRASHED, "has another \"id\""},
@@ -100,6 +101,7 @@ static void test_broken_protocols_are_outcomes(void)
         if (outcome.end != CASES[i].end || !outcome.message || !strstr(outcome.message, CASES[i].part))
             CT_TEST_SAY("%d: %s, %s\n", CASES[i].what, ct_tune_end_name(outcome.end),
                         outcome.message ? outcome.message : "no message");
+        CHECK(outcome.message && strlen(outcome.message) < 10000);
         ct_tune_outcome_free(&outcome);
         started += CASES[i].restarts;
     }

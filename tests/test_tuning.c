@@ -224,16 +224,73 @@ static void test_logs_may_be_folders(void)
     ct_tuning_free(t);
 }
 
-/* ---- mistakes ---- */
-
-/* MINIMAL with one text replaced by another. */
-static char *edited(const char *from, const char *to)
+/* A text with one part replaced by another; edited: of MINIMAL. */
+static char *edited_text(const char *text, const char *from, const char *to)
 {
-    const char *at = strstr(MINIMAL, from);
-    char       *text = NULL;
-    if (!at || asprintf(&text, "%.*s%s%s", (int)(at - MINIMAL), MINIMAL, to, at + strlen(from)) < 0) return NULL;
-    return text;
+    const char *at = strstr(text, from);
+    char       *out = NULL;
+    if (!at || asprintf(&out, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) < 0) return NULL;
+    return out;
 }
+
+static char *edited(const char *from, const char *to) { return edited_text(MINIMAL, from, to); }
+
+static void test_files_that_change_are_noticed(void)
+{
+    ct_err     err = {0};
+    ct_tuning *t = read_text(MINIMAL);
+    if (!t) return;
+    CHECK_OK(ct_tuning_unchanged(t, &err), err);
+    put_file("train/a.csv", "t,v\n0,1\n1,1\n2,1\n");
+    CHECK_REFUSED(ct_tuning_unchanged(t, &err), err, "has changed since it was read");
+    remove(in_folder("train/a.csv"));
+    CHECK_REFUSED(ct_tuning_unchanged(t, &err), err, "train/a.csv: cannot be read");
+    put_file("train/a.csv", "t,v\n0,1\n1,1\n");
+    CHECK_OK(ct_tuning_unchanged(t, &err), err);
+    ct_tuning_free(t);
+}
+
+/* To read a pipe would wait for a writer. */
+static void test_logs_that_are_no_files(void)
+{
+    ct_err     err = {0};
+    ct_tuning *t = NULL;
+    char      *text = edited("{log: \"train/{run}.csv\", truth", "{log: train/a.pipe, truth");
+    char      *whole = text ? edited_text(text, "train/{run}.tum", "train/a.tum") : NULL;
+    mkfifo(in_folder("train/a.pipe"), 0600);
+    put_file("tune.yaml", whole ? whole : "");
+    CHECK_REFUSED(ct_tuning_read(in_folder("tune.yaml"), &t, &err), err, "train/a.pipe: is a device, pipe or socket");
+    remove(in_folder("train/a.pipe"));
+    free(text);
+    free(whole);
+}
+
+static uint64_t digest_with(const char *from, const char *to)
+{
+    char      *text = edited(from, to);
+    ct_tuning *t = text ? read_text(text) : NULL;
+    const uint64_t digest = t ? ct_tuning_digest(t) : 0;
+    ct_tuning_free(t);
+    free(text);
+    return digest;
+}
+
+/* Parameters that change places give other outcomes to the same values: old runs tell nothing of them. */
+static void test_the_digest_tells_where_each_parameter_goes(void)
+{
+    static const char BOTH[] = "  odom: {key: noise.odom}\n  gps: {key: noise.gps, lower: 0.01, upper: 10}\n";
+    const uint64_t as_is = digest_with("gps: {", "gps: {");
+    CHECK(as_is && digest_with("lower: 0.01", "lower: 0.02") == as_is);
+    CHECK(digest_with("noise.odom", "\"'noise'.odom\"") == as_is);
+    CHECK(digest_with(BOTH, "  odom: {key: noise.gps}\n  gps: {key: noise.odom}\n") != as_is);
+    CHECK(digest_with(BOTH, "  odom: {key: noise.odom}\n  gps: {key: 'noise.Q[0]'}\n") != as_is);
+    CHECK(digest_with("noise.odom", "'noise.Q[1]'") != digest_with("noise.odom", "'noise.Q[2]'"));
+    CHECK(digest_with("version: 1", "version: 1\nworking_folder: train") != as_is);
+    CHECK(digest_with("version: 1", "version: 1\nworking_folder: train") !=
+          digest_with("version: 1", "version: 1\nworking_folder: test"));
+}
+
+/* ---- mistakes ---- */
 
 /* The sentence is that of a mistake in the line; alone 1: of the only one. */
 static void check_among(int alone, const char *from, const char *to, int line, const char *sentence)
@@ -280,6 +337,8 @@ static void test_keys_and_values_that_are_wrong(void)
     check_mistake("estimate: {", "working_folder: nowhere\nestimate: {", 11, "there is no folder");
     check_mistake("estimate: {", "niceness: 40\nestimate: {", 11, "from 0 to 19");
     check_mistake("version: 1", "version: 1\nfolder: nowhere", 3, "there is no folder");
+    check_mistake("version: 1", "version: 1\nenvironment: \"A=1\"", 3, "expected names with texts; found \"A=1\"");
+    check_mistake("version: 1", "version: 1\nenvironment: \"\"", 3, "expected names with texts");
 }
 
 static void test_placeholders_that_are_missing_unknown_or_unused(void)
@@ -386,6 +445,9 @@ int main(void)
     RUN(test_a_long_file_has_all_its_values);
     RUN(test_stars_pair_logs_with_truths);
     RUN(test_logs_may_be_folders);
+    RUN(test_the_digest_tells_where_each_parameter_goes);
+    RUN(test_files_that_change_are_noticed);
+    RUN(test_logs_that_are_no_files);
     RUN(test_keys_and_values_that_are_wrong);
     RUN(test_placeholders_that_are_missing_unknown_or_unused);
     RUN(test_programs_that_cannot_be_executed);

@@ -8,6 +8,7 @@
  * leaves a process behind. The others are misdeeds. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -101,9 +102,9 @@ static void hop(const char *path, int session)
     }
 }
 
-static void allocate(void)
+static void allocate(int megabytes)
 {
-    for (;;) {
+    for (int i = 0; i < megabytes; i++) {
         char *block = malloc(1 << 20);
         if (!block) exit(1);
         memset(block, 1, 1 << 20);
@@ -143,9 +144,19 @@ static int misdeed(const char *what, int argc, char **argv)
         for (;;) pause();
     } else if (!strcmp(what, "hop")) hop(word(argc, argv, 2), 0);
     else if (!strcmp(what, "hop-away")) hop(word(argc, argv, 2), 1);
-    else if (!strcmp(what, "allocate")) allocate();
+    else if (!strcmp(what, "allocate")) allocate(INT_MAX);
     else if (!strcmp(what, "allocate-below")) {
-        if (fork() == 0) allocate();
+        if (fork() == 0) allocate(INT_MAX);
+        for (;;) pause();
+    } else if (!strcmp(what, "allocate-away")) { /* a daemon: the process above it ends */
+        if (fork() == 0) {
+            setsid();
+            if (fork() == 0) {
+                allocate(300);
+                for (;;) pause();
+            }
+            return 0;
+        }
         for (;;) pause();
     } else if (!strcmp(what, "reserve")) reserve();
     else if (!strcmp(what, "flood")) flood(atof(word(argc, argv, 2)));

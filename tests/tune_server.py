@@ -33,6 +33,8 @@ for line in sys.stdin:
         answer(id=number, ok=True)
     elif what == 100:
         answer(id=number, ok=False, message="it diverged")
+    elif what == 114:
+        answer(id=number, ok=False, message="\x1b[2Jno\x9b\u00e9 " + "m" * 1000000)
     elif what == 101:
         sys.stderr.write("last words\n")
         sys.exit(5)

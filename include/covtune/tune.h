@@ -317,6 +317,9 @@ const ct_tune_problem *ct_tuning_problem(const ct_tuning *tuning);
 ct_tune_options        ct_tuning_options(const ct_tuning *tuning); /* as the file has them */
 /* Of everything that a run depends on beside its request: command, contents of files, logs and truths, options. */
 uint64_t ct_tuning_digest(const ct_tuning *tuning);
+/* Are contents of programs, files, logs and truths what they were when the tuning was read? CT_E_ARGUMENT: they are
+ * not, and runs in between are of some of both. Reads all of them. */
+ct_status ct_tuning_unchanged(const ct_tuning *tuning, ct_err *err);
 /* Write the user's files with these values into a folder, which is made, under their own names. */
 ct_status ct_tuning_write(const ct_tuning *tuning, const double value[], const char *folder, ct_err *err);
 

@@ -266,7 +266,7 @@ static int check_scalar(ct__schema_reader *r, ct__node *n, const ct__key *k)
     if (k->forms & CT__FORM_INTEGER) return check_integer(r, n, k);
     if ((k->forms & CT__FORM_FRACTION) && ct__node_fraction(n, &value)) return 1;
     if ((k->forms & CT__FORM_TEXT) && n->text[0] && !ct__node_is_null(n)) return 1;
-    if ((k->forms & CT__FORM_EMPTY) && n->quoted) return 1;
+    if ((k->forms & CT__FORM_TEXT) && (k->forms & CT__FORM_EMPTY) && n->quoted) return 1;
     if ((k->forms & CT__FORM_NUMBER) && ct__node_number(n, &value)) return check_range(r, n, k, value);
     return wrong(r, n, k);
 }

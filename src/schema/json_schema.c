@@ -101,8 +101,9 @@ static void put_form(ct__text *out, const ct__schema *schema, const ct__key *k, 
 
 static void put_key(ct__text *out, const ct__schema *schema, const ct__key *k)
 {
-    int forms = 0;
-    for (unsigned form = CT__FORM_TEXT; form < CT__FORM_END; form <<= 1) forms += (k->forms & form) != 0;
+    const unsigned allowed = k->forms & CT__FORM_TEXT ? k->forms : k->forms & ~(unsigned)CT__FORM_EMPTY; /* of items */
+    int            forms = 0;
+    for (unsigned form = CT__FORM_TEXT; form < CT__FORM_END; form <<= 1) forms += (allowed & form) != 0;
     ct__text_put(out, "        ");
     put_string(out, k->key);
     ct__text_put(out, ": {\"description\": ");
@@ -114,7 +115,7 @@ static void put_key(ct__text *out, const ct__schema *schema, const ct__key *k)
     }
     ct__text_put(out, ", \"anyOf\": [");
     for (unsigned form = CT__FORM_TEXT; form < CT__FORM_END; form <<= 1) {
-        if (!(k->forms & form)) continue;
+        if (!(allowed & form)) continue;
         put_form(out, schema, k, form);
         if (--forms) ct__text_put(out, ", ");
     }

@@ -108,7 +108,7 @@ ct_status ct__local_wait(ct__local *q, double until, int *any, ct_err *err);
 ct__run *ct__local_take(ct__local *q);
 /* The programs of a slot's run have ended. */
 ct_status ct__run_ends(ct__local *q, ct__slot *slot, ct__stage stage, ct_err *err);
-/* A run that failed because the disk is full says nothing about its values: CT_E_IO. */
+/* A run while the disk is full says nothing about its values: CT_E_IO. An estimate without its end may be read, too. */
 ct_status ct__disk_check(const ct__local *q, ct_err *err);
 
 void ct__run_free(ct__run *run);

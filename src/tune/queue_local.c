@@ -41,16 +41,16 @@ ct_status ct__disk_check(const ct__local *q, ct_err *err)
     if (statvfs(q->folder, &disk)) return CT_OK;
     const double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
     if (bytes >= DISK_BYTES && (disk.f_files == 0 || disk.f_favail > 0)) return CT_OK;
-    return ct_fail(err, CT_E_IO, "%s: a run failed, and the disk may be full: %.0f kB are left; make room, and resume",
-                   q->folder, 1e-3 * bytes);
+    return ct_fail(err, CT_E_IO,
+                   "%s: the disk may be full: %.0f kB are left, and what a run wrote may lack its end; make room, and "
+                   "resume", q->folder, 1e-3 * bytes);
 }
 
 /* The run has its outcome. */
 static ct_status end_run(ct__local *q, ct__run *run, ct_err *err)
 {
     const ct_tune_end end = run->outcome.end;
-    if (end == CT_TUNE_CRASHED || end == CT_TUNE_NO_ESTIMATE || end == CT_TUNE_BAD_ESTIMATE || end == CT_TUNE_SHORT)
-        CT_TRY(ct__disk_check(q, err));
+    if (end != CT_TUNE_TIME && end != CT_TUNE_MEMORY) CT_TRY(ct__disk_check(q, err));
     ct__estimate_keep(q, run);
     ct_trajectory_free(run->trajectory);
     run->trajectory = NULL;

@@ -100,7 +100,7 @@ ct_status ct__answer(ct__local *q, ct__run *run, ct__stage stage, ct_err *err)
     ct__text  files = {0}, text = {0};
     ct_status status = CT_OK;
     run->state = CT__RUN_ENDED;
-    if (stage == CT__STAGE_FAILED && run->outcome.end == CT_TUNE_CRASHED) CT_TRY(ct__disk_check(q, err));
+    if (stage != CT__STAGE_FAILED || run->outcome.end == CT_TUNE_CRASHED) CT_TRY(ct__disk_check(q, err));
     if (stage == CT__STAGE_FAILED) status = add_tree(&files, run->folder, "", FAILURE_BYTES, 0, err);
     else if (stage == CT__STAGE_ESTIMATE)
         status = add_tree(&files, run->folder, run->estimate + strlen(run->folder) + 1, INT64_MAX / 2, 0, err);

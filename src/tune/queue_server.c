@@ -163,8 +163,8 @@ static ct_status take_answer(ct__slot *slot, const char *line, int *well, ct_err
     else if (!json_is_boolean(ok)) status = broken(slot, line, "has no \"ok\" that is true or false", err);
     else if (json_is_true(ok)) *well = 1;
     else
-        status = ct__outcome_end(&run->outcome, CT_TUNE_CRASHED, err, "the server could not make the estimate: %s",
-                                 json_is_string(message) ? json_string_value(message) : "it does not say why");
+        status = ct__outcome_say(&run->outcome, "the server could not make the estimate: ",
+                                 json_is_string(message) ? json_string_value(message) : "it does not say why", err);
     json_decref(root);
     slot->answers++;
     return status;

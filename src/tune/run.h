@@ -2,7 +2,7 @@
  *
  *   child          a program below a supervisor: limits, output, end               run_child.c, run_supervisor.c,
  *                                                                                  run_descendants.c
- *   arguments      templates with placeholders                                     run_template.c
+ *   arguments      templates with placeholders                                     run_template.c, run_shell.c
  *   folders        one a run, those of failures are kept                           run_folder.c
  *   comparison     sites of a log, the estimate's residuals, own scoring           run_compare.c, run_first.c
  *   queue          runs waiting, under way, ended                                  queue_local.c, queue_server.c
@@ -114,8 +114,8 @@ _Noreturn void ct__supervise(int socket, int in, int out, pid_t parent);
 
 /* Kills all descendants of this process and reaps them. Those that may not be killed are left. */
 void ct__kill_descendants(void);
-/* Sum of the resident sets of a process and its descendants, bytes. */
-int64_t ct__resident_bytes(pid_t root);
+/* Sum of the resident sets of all descendants of this process, bytes. */
+int64_t ct__resident_below(void);
 
 /* ---- Templates -------------------------------------------------------------------------------- */
 
@@ -129,6 +129,23 @@ typedef struct {
     const char        *folder, *estimate;
     const char *const *file;     /* of tuning->file: the copies                               */
 } ct__scope;
+
+/* What is open where a text for a shell has been read to. {0} at its beginning. */
+#define CT__SHELL_DEPTH 64
+
+typedef struct {
+    char open[CT__SHELL_DEPTH]; /* quotes, brackets, comment, here-document: innermost last              */
+    int  depth;
+    char before;                /* the byte before                                                       */
+    int  substitution;          /* the next bracket is that of $( in double quotes                       */
+    char here;                  /* of a here-document that begins with the next line; 0: none            */
+    char here_end[64];          /* the line that ends it                                                 */
+    int  here_tabs, here_at;    /* here_at: bytes of that line that have been read; -1: it is another    */
+} ct__shell;
+
+void ct__shell_read(ct__shell *shell, const char *text, size_t size);
+/* Append a value, quoted so that the shell takes it as it is. */
+void ct__shell_put(ct__shell *shell, const char *value, ct__text *out);
 
 /* Append a template with its placeholders replaced. CT_E_ARGUMENT: one that is not known, or a brace that is open. */
 ct_status ct__expand(const ct__scope *scope, const char *words, ct__text *out, ct_err *err);
@@ -161,6 +178,9 @@ ct_status ct__write_plain(const char *path, const void *bytes, size_t size, ct_e
 /* The name of a tuning's file in a folder: its own, or with the name it has in `files` before it if another file is
  * called the same. For the caller to free; NULL: no memory. */
 char *ct__copy_name(const ct_tuning *tuning, int32_t file);
+/* The text of a user's file with values in its places; for the caller to free. */
+ct_status ct__file_text(const ct_tuning *tuning, int32_t file, const double value[], char **text, size_t *size,
+                        ct_err *err);
 /* The user's files with values, into a folder that is there. whole 1: replaced as ct_file_replace does. */
 ct_status ct__write_files(const ct_tuning *tuning, const double value[], const char *folder, int whole, ct_err *err);
 
@@ -194,6 +214,8 @@ ct_status ct__score_read(ct__log_sites *sites, const ct__output *printed, ct_tun
 
 /* Ends an outcome: end, and the sentence as its message. */
 ct_status ct__outcome_end(ct_tune_outcome *outcome, ct_tune_end end, ct_err *err, const char *fmt, ...) CT_PRINTF(4, 5);
+/* Ends an outcome as crashed, with what the program says of it, cut and without controls of terminals. */
+ct_status ct__outcome_say(ct_tune_outcome *outcome, const char *before, const char *why, ct_err *err);
 /* Appends the last lines of what a program wrote to a message: of stderr, or stdout where that is empty. */
 ct_status ct__outcome_quote(ct_tune_outcome *outcome, const ct__report *report, ct_err *err);
 /* The end of a program that did not end well; 1 if it did. */

@@ -177,9 +177,9 @@ ct_status ct__estimate_read(const ct_tuning *tuning, const char *path, ct_trajec
     if (stat(path, &entry))
         return ct__outcome_end(outcome, CT_TUNE_NO_ESTIMATE, err, "the program wrote no estimate: %s is not there",
                                path);
-    if (S_ISFIFO(entry.st_mode) || S_ISSOCK(entry.st_mode)) /* to open them would wait for a writer */
+    if (!S_ISREG(entry.st_mode) && !S_ISDIR(entry.st_mode)) /* to read them may wait for a writer, or for a key */
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err,
-                               "the estimate cannot be used: %s is a pipe or socket, and must be a file", path);
+                               "the estimate cannot be used: %s is a device, pipe or socket, and must be a file", path);
     if (S_ISREG(entry.st_mode) && entry.st_size == 0)
         return ct__outcome_end(outcome, CT_TUNE_NO_ESTIMATE, err, "the program wrote an empty estimate");
     const ct_status status = ct_trajectory_read(path, &tuning->estimate_options, out, &why);

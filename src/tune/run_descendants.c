@@ -90,12 +90,11 @@ static int64_t resident(pid_t pid)
     return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
-int64_t ct__resident_bytes(pid_t root)
+int64_t ct__resident_below(void)
 {
     pid_t   tree[TREE];
-    int     count = 1;
+    int     count = add_children(getpid(), tree, 0, TREE); /* also those that the program left: see above */
     int64_t sum = 0;
-    tree[0] = root;
     for (int i = 0; i < count; i++) {
         sum += resident(tree[i]);
         count = add_children(tree[i], tree, count, TREE);

@@ -39,12 +39,18 @@ static void add_word(digest *d, const char *word)
 
 static void add_number(digest *d, double number) { add(d, &number, sizeof number); }
 
+/* A pipe would wait for a writer, and a device may have no end. */
 static void add_file(digest *d, const char *path)
 {
-    char      buf[65536];
-    ssize_t   n = -1;
+    char        buf[65536];
+    ssize_t     n = -1;
+    struct stat entry;
+    uint64_t    size = 0;
+    if (stat(path, &entry) == 0 && !S_ISREG(entry.st_mode)) {
+        d->status = ct_fail(d->err, CT_E_ARGUMENT, "%s: is a device, pipe or socket, and must be a file", path);
+        return;
+    }
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    uint64_t  size = 0;
     while (fd >= 0 && ((n = read(fd, buf, sizeof buf)) > 0 || (n < 0 && errno == EINTR))) {
         if (n > 0) add(d, buf, (size_t)n);
         if (n > 0) size += (uint64_t)n;
@@ -150,6 +156,23 @@ static void add_track(digest *d, const ct_track_options *o)
     add(d, number, sizeof number);
 }
 
+/* Where each parameter goes in a file: its text with numbers that no file has. Numbers of places do not tell that, for
+ * they are in the order in which keys were asked for. */
+static void add_places(digest *d, int32_t file)
+{
+    const int32_t n = d->tuning->problem.parameters;
+    double       *mark = ct__zalloc(n, sizeof *mark);
+    char         *text = NULL;
+    size_t        size = 0;
+    for (int32_t i = 0; mark && i < n; i++) mark[i] = i + 0.3183098861837907;
+    if (d->status == CT_OK)
+        d->status = mark ? ct__file_text(d->tuning, file, mark, &text, &size, d->err)
+                         : ct__no_memory(d->err, "parameters", n);
+    if (d->status == CT_OK) add(d, text, size);
+    free(text);
+    free(mark);
+}
+
 /* The user's files as they are, and where each parameter goes. */
 static void add_files(digest *d)
 {
@@ -157,10 +180,11 @@ static void add_files(digest *d)
     for (int32_t i = 0; i < t->files; i++) {
         add_text(d, t->file[i].name);
         add_content(d, t->file[i].path);
+        if (t->file[i].config) add_places(d, i);
     }
     for (int32_t i = 0; i < t->places; i++) {
         const ct__tune_place *p = &t->place[i];
-        const int32_t         numbers[] = {(int32_t)p->kind, p->parameter, p->file, p->place};
+        const int32_t         numbers[] = {(int32_t)p->kind, p->parameter, p->file};
         add(d, numbers, sizeof numbers);
         add_text(d, p->name);
     }
@@ -180,16 +204,27 @@ static void add_logs(digest *d)
     }
 }
 
+/* Where the program is started, relative to the tuning's folder. */
+static void add_working_folder(digest *d)
+{
+    const char  *path = d->tuning->working_folder, *folder = d->tuning->folder;
+    const size_t size = strlen(folder);
+    if (path && !strncmp(path, folder, size) && path[size] == '/') path += size + 1;
+    if (path) add_word(d, path);
+    else add_text(d, NULL);
+}
+
 ct_status ct__tuning_take_digest(ct_tuning *t, ct_err *err)
 {
     digest d = {.tuning = t, .h = CT__DIGEST_SEED, .err = err};
-    add_text(&d, "covtune tuning 1");
+    add_text(&d, "covtune tuning 2");
     add_number(&d, t->shell);
     add_command(&d, &t->command);
     add_command(&d, &t->server);
     add_command(&d, &t->score);
     for (int32_t i = 0; i < t->environment.count; i++) add_word(&d, t->environment.word[i]);
     add_text(&d, t->estimate);
+    add_working_folder(&d);
     add_number(&d, t->time_limit_s);
     add_number(&d, (double)t->memory_limit);
     add_files(&d);
@@ -203,3 +238,13 @@ ct_status ct__tuning_take_digest(ct_tuning *t, ct_err *err)
 }
 
 uint64_t ct_tuning_digest(const ct_tuning *tuning) { return tuning->digest; }
+
+ct_status ct_tuning_unchanged(const ct_tuning *tuning, ct_err *err)
+{
+    ct_tuning now = *tuning; /* its digest alone is written */
+    CT_TRY(ct__tuning_take_digest(&now, err));
+    if (now.digest == tuning->digest) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: a program, script, file, log or truth that it names has changed since it was read",
+                   tuning->path);
+}

@@ -89,9 +89,8 @@ char *ct__copy_name(const ct_tuning *tuning, int32_t file)
     return both;
 }
 
-/* The text of a file with values in its places. */
-static ct_status file_text(const ct_tuning *tuning, int32_t file, const double value[], char **text, size_t *size,
-                           ct_err *err)
+ct_status ct__file_text(const ct_tuning *tuning, int32_t file, const double value[], char **text, size_t *size,
+                        ct_err *err)
 {
     int32_t   count = 0;
     int32_t  *place = ct__zalloc(tuning->places, sizeof *place);
@@ -115,7 +114,7 @@ ct_status ct__write_files(const ct_tuning *tuning, const double value[], const c
         if (!tuning->file[i].config) continue;
         char  *text = NULL, *name = ct__copy_name(tuning, i), *path = name ? ct__join_path(folder, name) : NULL;
         size_t size = 0;
-        status = path ? file_text(tuning, i, value, &text, &size, err) : ct__no_memory(err, "file names", 1);
+        status = path ? ct__file_text(tuning, i, value, &text, &size, err) : ct__no_memory(err, "file names", 1);
         if (status == CT_OK)
             status = whole ? ct_file_replace(path, text, size, err) : ct__write_plain(path, text, size, err);
         struct stat entry;

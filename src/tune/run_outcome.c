@@ -36,17 +36,26 @@ static const char *last_lines(const ct__output *output, size_t *size)
     return at;
 }
 
-/* Text as it is, other bytes as "?". */
+/* Controls of terminals, also those of two bytes. */
+static int is_control(const char *at, int n)
+{
+    const unsigned char c = (unsigned char)at[0];
+    if (n == 2) return c == 0xc2 && (unsigned char)at[1] < 0xa0;
+    return n == 1 && ((c < 32 && c != '\n' && c != '\t') || c == 127);
+}
+
+/* Text as it is, other bytes as "?"; its beginning. */
 static void put_clean(ct__text *text, const char *at, size_t size)
 {
     char copy[QUOTE_BYTES + 1];
+    size = CT_MIN(size, (size_t)QUOTE_BYTES);
     memcpy(copy, at, size);
     copy[size] = 0;
     for (size_t i = 0; i < size;) {
         const int n = copy[i] ? ct__json_sequence(copy + i) : 0;
-        if (n <= 0 || (n == 1 && (unsigned char)copy[i] < 32 && copy[i] != '\n' && copy[i] != '\t') || copy[i] == 127) {
+        if (n <= 0 || is_control(copy + i, n)) {
             ct__text_put(text, copy[i] == '\r' ? "" : "?");
-            i++;
+            i += (size_t)CT_MAX(n, 1);
         } else {
             ct__text_bytes(text, copy + i, (size_t)n);
             i += (size_t)n;
@@ -65,6 +74,17 @@ ct_status ct__outcome_quote(ct_tune_outcome *outcome, const ct__report *report, 
     ct__text_printf(&text, "%s. The last lines of its %s:\n", outcome->message,
                     from == &report->err ? "stderr" : "stdout");
     put_clean(&text, lines, size);
+    free(outcome->message);
+    outcome->message = NULL;
+    return ct__text_take(&text, &outcome->message, err);
+}
+
+ct_status ct__outcome_say(ct_tune_outcome *outcome, const char *before, const char *why, ct_err *err)
+{
+    ct__text text = {0};
+    ct__text_put(&text, before);
+    put_clean(&text, why, strlen(why));
+    outcome->end = CT_TUNE_CRASHED;
     free(outcome->message);
     outcome->message = NULL;
     return ct__text_take(&text, &outcome->message, err);

@@ -301,7 +301,7 @@ static int enforce(supervisor *s)
 {
     const double t = now();
     if (s->start.memory_limit > 0) {
-        const int64_t bytes = ct__resident_bytes(s->program);
+        const int64_t bytes = ct__resident_below();
         s->end.peak = CT_MAX(s->end.peak, bytes);
         if (bytes > s->start.memory_limit) {
             s->end.end = CT__CHILD_MEMORY;
@@ -429,7 +429,7 @@ void ct__supervise(int socket, int in, int out, pid_t parent)
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_PDEATHSIG, SIGCHLD); /* a look at the parent, which may have lost a thread only */
-    prctl(PR_SET_NAME, "covtune-runs");
+    prctl(PR_SET_NAME, "runs-of-tune"); /* `pkill covtune` is for its parent; this one ends what the parent leaves */
 #endif
     close_others(socket, in, out);
     while (open("/dev/null", O_RDWR) < 2) {} /* 0, 1, 2: no pipe may come to be one of them */

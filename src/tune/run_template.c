@@ -56,42 +56,13 @@ static int put(const ct__scope *scope, const char *name, size_t size, ct__text *
     return put_fixed(scope, name, size, out);
 }
 
-/* ---- Texts for a shell ------------------------------------------------------------------------ */
-
-/* The quote that is open after some more of a text: 0, ' or ". */
-static char quote_after(char quote, const char *text, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '\\' && quote != '\'') i++;
-        else if (quote && text[i] == quote) quote = 0;
-        else if (!quote && (text[i] == '\'' || text[i] == '"')) quote = text[i];
-    }
-    return quote;
-}
-
-/* A value where a quote is open or not, so that the shell takes it as it is. Plain ones are not quoted. */
-static void put_quoted(char quote, const char *value, ct__text *out)
-{
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%";
-    const int         wrap = !quote && (!value[0] || value[strspn(value, PLAIN)]);
-    if (wrap) ct__text_put(out, "'");
-    for (; *value; value++) {
-        if (*value == '\'' && quote != '"') ct__text_put(out, "'\\''");
-        else {
-            if (quote == '"' && strchr("\\\"$`", *value)) ct__text_put(out, "\\");
-            ct__text_bytes(out, value, 1);
-        }
-    }
-    if (wrap) ct__text_put(out, "'");
-}
-
 /* The value of a placeholder, quoted where the text is for a shell. */
-static int put_value(const ct__scope *scope, const char *name, size_t size, char quote, ct__text *out)
+static int put_value(const ct__scope *scope, const char *name, size_t size, ct__shell *shell, ct__text *out)
 {
     ct__text value = {0};
     if (!scope->shell) return put(scope, name, size, out);
     const int known = put(scope, name, size, &value);
-    if (known && !value.failed) put_quoted(quote, value.bytes ? value.bytes : "", out);
+    if (known && !value.failed) ct__shell_put(shell, value.bytes ? value.bytes : "", out);
     out->failed |= value.failed;
     ct__text_free(&value);
     return known;
@@ -99,15 +70,16 @@ static int put_value(const ct__scope *scope, const char *name, size_t size, char
 
 ct_status ct__expand(const ct__scope *scope, const char *words, ct__text *out, ct_err *err)
 {
-    char quote = 0;
+    ct__shell shell = {0};
     for (const char *at = words; *at;) {
         const size_t plain = strcspn(at, "{}");
         ct__text_bytes(out, at, plain);
-        quote = quote_after(quote, at, plain);
+        ct__shell_read(&shell, at, plain);
         at += plain;
         if (!*at) break;
         if (at[1] == at[0]) {
             ct__text_bytes(out, at, 1);
+            ct__shell_read(&shell, at, 1);
             at += 2;
             continue;
         }
@@ -115,7 +87,7 @@ ct_status ct__expand(const ct__scope *scope, const char *words, ct__text *out, c
         if (*at == '}' || !end)
             return ct_fail(err, CT_E_ARGUMENT, "%s: \"%s\" has a brace without its partner; a brace itself is %s",
                            scope->tuning->path, words, *at == '}' ? "}}" : "{{");
-        if (!put_value(scope, at + 1, (size_t)(end - at - 1), quote, out))
+        if (!put_value(scope, at + 1, (size_t)(end - at - 1), &shell, out))
             return ct_fail(err, CT_E_ARGUMENT,
                            "%s: \"%s\" has the placeholder %.*s, which is no file, no file of the log, no parameter, "
                            "and none of {truth}, {estimate}, {folder}, {seed}, {here}; a brace itself is {{",

@@ -70,6 +70,8 @@ void cli_signals_init(void)
             continue; /* ignored by a script that started it in the background: stays so */
         sigaction(ENDS[i], &ours, NULL);
     }
+    ours.sa_handler = SIG_IGN; /* a write beyond `ulimit -f` fails with a reason, as on a full disk */
+    sigaction(SIGXFSZ, &ours, NULL);
 }
 
 void cli_interrupt_begin(const cli_io *io, const char *what)

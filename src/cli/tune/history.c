@@ -112,6 +112,7 @@ void tune_history_add(tune_job *job, const ct_tune_progress *progress)
     put_number(out, o->nees);
     for (int32_t i = 0; i < job->problem->parameters; i++) put_number(out, q->value[i]);
     cli_buffer_put(out, "\n", 1);
+    if (!o->cached && !job->lines) tune_drop_result(job);
     if (!o->cached || job->lines) job->status = flush(job, &job->err);
 }
 

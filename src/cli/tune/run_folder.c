@@ -130,6 +130,12 @@ cli_exit tune_open_folder(const cli_io *io, const tune_request *request, tune_jo
     return check_state(io, request, job);
 }
 
+void tune_drop_result(const tune_job *job)
+{
+    remove(job->json);
+    remove(job->trajectories);
+}
+
 /* ---- end ---- */
 
 ct_status tune_close_folder(tune_job *job, const json_t *summary, ct_err *err)

@@ -189,6 +189,13 @@ static int all_failed(const tune_job *job)
     return no_estimate(job, job->result.before) && no_estimate(job, job->result.after);
 }
 
+static void remark_changes(const cli_io *io, const tune_job *job)
+{
+    ct_err err = {0};
+    if (ct_tuning_unchanged(job->tuning, &err) != CT_OK)
+        cli_remark(io, "%s; runs are of both, and the result may be of neither: --force begins anew", err.text);
+}
+
 static cli_exit finish(const cli_io *io, const tune_request *request, tune_job *job)
 {
     ct_err err = {0};
@@ -201,6 +208,7 @@ static cli_exit finish(const cli_io *io, const tune_request *request, tune_job *
         if (!io->quiet) tune_print(request, job);
     }
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
+    if (job->result.stop != CT_TUNE_STOP_CANCELLED) remark_changes(io, job); /* else --resume tells, and nobody waits */
     if (job->result.stop != CT_TUNE_STOP_CANCELLED && all_failed(job))
         return cli_fail(io, "no training log has an estimate at the start values, so that nothing was learned; "
                             "--try shows what the program says");

@@ -55,6 +55,8 @@ typedef struct {
 
 /* run_folder.c */
 cli_exit  tune_open_folder(const cli_io *io, const tune_request *request, tune_job *job);
+/* A run that goes on has no result: that of an earlier end is not of the files that are in the folder now. */
+void      tune_drop_result(const tune_job *job);
 ct_status tune_close_folder(tune_job *job, const json_t *summary, ct_err *err);
 void      tune_folder_free(tune_job *job);
 
