@@ -68,8 +68,9 @@ void ct__dfgn_take_best(ct__dfgn *d, ct__tune_point *p);
 
 /* Two models were far off, and none was right: points of the whole bounds should be run. */
 int ct__dfgn_is_far(const ct__dfgn *d);
-/* No model was right over a long step: that the base is a minimum is said by models alone that never were. */
-int ct__dfgn_is_unproven(const ct__dfgn *d);
+/* The search gained little, and points of the whole bounds were not run: is there another valley? */
+int ct__dfgn_is_doubtful(const ct__dfgn *d);
+ct_status ct__dfgn_doubt(ct__dfgn *d);
 ct_status ct__dfgn_search_bounds(ct__dfgn *d);
 /* Coordinates without curvature are moved far, one at a time. The search goes on where that gains. */
 ct_status ct__dfgn_probe_flat(ct__dfgn *d);

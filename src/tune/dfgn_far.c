@@ -3,13 +3,15 @@
  * Far from the minimum a linear model may not hold at any distance: estimates follow one sensor alone, and residuals do
  * not change until a parameter has moved by decades. Two steps of which the model was far off, and none of which it was
  * right in much, are the sign. Then points of the whole bounds are run (search_global.c). A search may end on such a
- * plateau, too. So before the end, coordinates without curvature are moved far, one at a time. */
+ * plateau, too, or in a gap between jumps. So before the end, coordinates without curvature are moved far, one at a
+ * time, and where the search gained little, points of the whole bounds are run once. */
 #include "tune/dfgn.h"
 
 #include <math.h>
 
 #define MISPREDICTED 2    /* steps; then points of the whole bounds are run                       */
 #define MOST_COARSE  3
+#define LITTLE       0.5  /* of the loss of the start: a search that ends above may have begun in a wrong valley  */
 #define NEARLY       1.05 /* times the loss: a far point that has less may lie in another valley  */
 
 /* The search goes on at p, if that is better by more than noise. */
@@ -37,9 +39,9 @@ int ct__dfgn_is_far(const ct__dfgn *d)
     return d->mispredicted >= MISPREDICTED && !d->valid && d->coarse < MOST_COARSE && d->t->options.global;
 }
 
-int ct__dfgn_is_unproven(const ct__dfgn *d)
+int ct__dfgn_is_doubtful(const ct__dfgn *d)
 {
-    return !d->valid && !d->coarse && d->t->options.global;
+    return d->base->loss > LITTLE * d->from->loss && !d->coarse && d->t->options.global;
 }
 
 ct_status ct__dfgn_search_bounds(ct__dfgn *d)
@@ -52,6 +54,26 @@ ct_status ct__dfgn_search_bounds(ct__dfgn *d)
     CT_TRY(ct__coarse_points(d->t, &d->rng, d->base, &best));
     ct__dfgn_note_stop(d);
     if (!move_to(d, best)) return CT_OK;
+    CT_TRY(ct__dfgn_refresh(d, CT__FIRST_STEP));
+    d->fresh = INFINITY;
+    return CT_OK;
+}
+
+/* Points of the whole bounds, and along single coordinates, on the first log; the best of them on all logs. */
+ct_status ct__dfgn_doubt(ct__dfgn *d)
+{
+    ct__tuner      *t = d->t;
+    ct__tune_point *best = NULL, *on_axis = NULL;
+    d->coarse++;
+    ct__use_logs(t, 0, ct__first_logs(t));
+    ct_status status = ct__axis_points(t, d->base, NULL, &on_axis);
+    if (status == CT_OK && !t->cancelled) status = ct__coarse_points(t, &d->rng, d->base, &best);
+    if (on_axis && (!best || on_axis->loss < best->loss)) best = on_axis;
+    const int gains = best && best->loss < d->base->loss;
+    ct__use_logs(t, 0, d->used);
+    if (status == CT_OK && gains && !t->cancelled) status = ct__evaluate(t, 1, &best, CT__TRAIN, t->repeats);
+    ct__dfgn_note_stop(d);
+    if (status != CT_OK || !gains || !ct__is_done(best) || !move_to(d, best)) return status;
     CT_TRY(ct__dfgn_refresh(d, CT__FIRST_STEP));
     d->fresh = INFINITY;
     return CT_OK;
@@ -81,7 +103,7 @@ ct_status ct__dfgn_probe_flat(ct__dfgn *d)
 {
     ct__tune_point *best = NULL;
     d->probed = d->base->loss;
-    CT_TRY(ct__flat_points(d->t, d->base, d->model.H, &best));
+    CT_TRY(ct__axis_points(d->t, d->base, d->model.H, &best));
     ct__dfgn_note_stop(d);
     if (move_to(d, best) || d->stop || !best || d->far_steps || d->t->noise > 0 || d->used < d->t->trains) return CT_OK;
     return best->loss < NEARLY * d->base->loss ? step_from(d, best) : CT_OK;

@@ -85,11 +85,7 @@ static ct_status continue_pilot(ct__dfgn *d, int *ends)
             return ct__dfgn_refresh(d, CT__FIRST_STEP);
         }
     }
-    if (d->jumps >= JUMPS && d->restarts < RESTARTS) return restart_pilot(d, ends);
-    if (!ct__dfgn_is_unproven(d)) return CT_OK;
-    CT_TRY(ct__dfgn_search_bounds(d));
-    *ends = d->base == before;
-    return CT_OK;
+    return d->jumps >= JUMPS && d->restarts < RESTARTS ? restart_pilot(d, ends) : CT_OK;
 }
 
 /* The first steps that gain are run on all logs as soon as the first log promises little more. *gains 0: these lose. */

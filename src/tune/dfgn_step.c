@@ -11,7 +11,6 @@
 #define MOST_RADIUS 8.0
 #define DAMPING     1e-4 /* of the mean curvature: a common factor on all variances does not change the loss */
 #define WRONG       0.01 /* of the loss: a model that predicts less is not called wrong                      */
-#define LONG_STEP   1.0  /* of a log variance: residuals that jump look smooth for less                      */
 #define LONG        0.1  /* of the loss: a model that predicts so much, and is right, is not far off         */
 
 ct_status ct__dfgn_minimise(ct__dfgn *d, double *predicted, double *size)
@@ -93,7 +92,7 @@ ct_status ct__dfgn_step(ct__dfgn *d, double predicted, double size)
         return CT_OK;
     }
     const double gain = (before - p->loss) / predicted;
-    d->valid |= predicted > LONG * before && size > LONG_STEP && gain > 0.25 && gain < 4;
+    d->valid |= predicted > LONG * before && gain > 0.25 && gain < 4;
     if (predicted > fmax(WRONG * before, 2 * d->t->noise_loss) && (gain < 0.1 || gain > 4)) d->mispredicted++;
     if (predicted > CT__MUCH * before && predicted > 2 * d->t->noise_loss && gain < 0.1) d->jumps++;
     else if (gain > 0.5) d->jumps = 0;

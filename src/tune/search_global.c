@@ -66,20 +66,33 @@ ct_status ct__coarse_points(ct__tuner *t, ct_rng *rng, const ct__tune_point *bas
     return *best && (*best)->loss < NEARLY * base->loss && !t->cancelled ? latin_points(t, rng, best) : CT_OK;
 }
 
-ct_status ct__flat_points(ct__tuner *t, const ct__tune_point *base, const double *H, ct__tune_point **best)
+/* The base with one coordinate half of the way to a bound; NULL: that is near. */
+static ct_status axis_point(ct__tuner *t, const ct__tune_point *base, int32_t k, int up, ct__tune_point **out)
+{
+    const ct__coordinates *c = &t->c;
+    const double room = up ? c->upper[k] - base->x[k] : base->x[k] - c->lower[k];
+    *out = NULL;
+    if (ct__coordinates_held(c, k) || room < LEAST_ROOM) return CT_OK;
+    memcpy(c->work, base->x, (size_t)c->n * sizeof *base->x);
+    c->work[k] += up ? 0.5 * room : -0.5 * room;
+    return ct__point_at(t, c->work, out);
+}
+
+ct_status ct__axis_points(ct__tuner *t, const ct__tune_point *base, const double *H, ct__tune_point **best)
 {
     const ct__coordinates *c = &t->c;
     const int32_t n = c->n;
-    ct__tune_point **point = ct__zalloc(n, sizeof *point);
+    ct__tune_point **point = ct__zalloc(2 * n, sizeof *point);
     ct_status status = point ? CT_OK : ct__no_memory(t->err, "parameters", n);
     int64_t count = 0;
-    for (int32_t k = 0; k < n && status == CT_OK && count < ct__points_left(t); k++) {
-        const double up = c->upper[k] - base->x[k], down = base->x[k] - c->lower[k];
-        if (ct__coordinates_held(c, k) || H[k * n + k] > FLAT * base->loss || fmax(up, down) < LEAST_ROOM) continue;
-        memcpy(c->work, base->x, (size_t)n * sizeof *base->x);
-        c->work[k] += up > down ? 0.5 * up : -0.5 * down;
-        status = ct__point_at(t, c->work, &point[count]);
-        count += status == CT_OK && isnan(point[count]->loss);
+    for (int32_t k = 0; k < n && status == CT_OK; k++) {
+        const int farther = c->upper[k] - base->x[k] > base->x[k] - c->lower[k];
+        if (H && H[k * n + k] > FLAT * base->loss) continue;
+        for (int up = 0; up < 2 && status == CT_OK && count < ct__points_left(t); up++) {
+            if (H && up != farther) continue;
+            status = axis_point(t, base, k, up, &point[count]);
+            count += point[count] && isnan(point[count]->loss);
+        }
     }
     if (status == CT_OK) status = evaluate_best(t, count, point, best);
     free(point);

@@ -1,0 +1,93 @@
+/* test_tune_far.c: what a start hides: minima elsewhere, parameters that matter together, noise near the answer. */
+#include "tune_test.h"
+
+static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0},
+                                   {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
+
+static int has(const ct_tune_result *r, ct_finding_code code) { return ct_findings_find(&r->findings, code) >= 0; }
+
+/* A bowl, and beyond a border residuals that are large, and jagged: filters that reject their measurements do this. */
+static void bowl_beside_teeth(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double x = log(value[0]), y = log(value[1]), z = log(value[2]);
+    for (int64_t i = 0; i < t->rows; i++) {
+        const double bowl[] = {x - 2, y, z + 1};
+        const double tooth = sin(17 * x + 3 * (double)i) + sin(13 * y + 5 * (double)log_) + sin(11 * z + (double)i);
+        r[i] = x + y - z < -1 ? 3 + 0.2 * tooth : 0.1 + 0.05 * bowl[i % 3] + 0.01 * toy_noise(log_, i, 0);
+    }
+}
+
+/* Among teeth every short model is right, and the search ends in the next gap. */
+static void test_a_start_among_teeth_is_left(void)
+{
+    const int starts = 20;
+    int left = 0;
+    for (int k = 0; k < starts; k++) {
+        ct_rng rng = ct_rng_seed(100 + (uint64_t)k);
+        ct_tune_parameter p[3] = {toy_parameter("a", 1), toy_parameter("b", 1), toy_parameter("c", 1)};
+        const ct_tune_problem problem = {3, 6, 0, p, LOGS, NULL};
+        toy t = {.rows = 60, .residual = bowl_beside_teeth};
+        p[0].start = exp(-2 - 2 * ct_rng_uniform(&rng));
+        p[2].start = exp(1 * ct_rng_uniform(&rng));
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
+        left += r.loss < 0.02;
+        if (!(r.loss < 0.02))
+            printf("  start %d: stop %s at a loss of %.3g, %lld runs\n", k, ct_tune_stop_name(r.stop), r.loss,
+                   (long long)r.runs);
+        ct_tune_result_free(&r);
+    }
+    printf("  %d of %d starts among teeth were left\n", left, starts);
+    CHECK(left == starts);
+}
+
+/* The second and third count only where both differ from 1. */
+static void switched(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double x = log(value[0]) - 1, y = log(value[1]) * log(value[2]);
+    for (int64_t i = 0; i < t->rows; i++) r[i] = 0.1 * (i % 2 ? x : y - 1) + 0.1 * toy_noise(log_, i, 0);
+}
+
+static void test_parameters_that_matter_together_are_not_called_idle(void)
+{
+    ct_tune_parameter p[3] = {toy_parameter("a", 1), toy_parameter("b", 1), toy_parameter("c", 1)};
+    const ct_tune_problem problem = {3, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 60, .residual = switched};
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
+    CHECK(!has(&r, CT_FINDING_PARAMETER_WITHOUT_EFFECT));
+    CHECK_NEAR(log(r.best[0]), 1, 0.2);
+    ct_tune_result_free(&r);
+}
+
+/* Runs with another seed differ. Far away that is all; near the minimum the least change of a value makes another run,
+ * as in a particle filter. */
+static void chaos_at_the_minimum(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double x = log(value[0]) - 3, y = log(value[1]) + 2;
+    uint64_t     bits;
+    memcpy(&bits, &value[0], sizeof bits);
+    ct_rng rng = ct_rng_seed(bits ^ (uint64_t)log_ << 50);
+    for (int64_t i = 0; i < t->rows; i++) {
+        const double chaos = x * x + y * y < 4 ? 0.1 * ct_rng_normal(&rng) : 0;
+        r[i] = 0.2 * (i % 2 ? x : y) + chaos + 0.1 * toy_noise(log_, i, 0);
+    }
+}
+
+static void test_noise_is_looked_for_where_the_loss_is_much_smaller(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("b", 1)};
+    const ct_tune_problem problem = {2, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 200, .residual = chaos_at_the_minimum, .seeded = 0.1};
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
+    CHECK(has(&r, CT_FINDING_ESTIMATOR_NOISY) && r.noise > 0);
+    CHECK_NEAR(log(r.value[0]), 3, 0.5);
+    CHECK_NEAR(log(r.value[1]), -2, 0.5);
+    ct_tune_result_free(&r);
+}
+
+int main(void)
+{
+    RUN(test_a_start_among_teeth_is_left);
+    RUN(test_parameters_that_matter_together_are_not_called_idle);
+    RUN(test_noise_is_looked_for_where_the_loss_is_much_smaller);
+    return ct_test_end();
+}
