@@ -84,7 +84,7 @@ loss: {rotation: 0}
 
 
 def processes(mark):
-    """Processes whose command line has this text, other than this one: {pid: (state, command line)}."""
+    """Processes whose command line or folder has this text, other than this one: {pid: (state, command line)}."""
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) != os.getpid():
@@ -93,9 +93,10 @@ def processes(mark):
                     line = file.read().replace(b"\0", b" ").decode(errors="replace")
                 with open(f"/proc/{name}/stat", "rb") as file:
                     state = file.read().rsplit(b")", 1)[1].split()[0]
+                place = os.readlink(f"/proc/{name}/cwd")
             except OSError:
                 continue
-            if mark in line and state != b"Z":
+            if (mark in line or mark in place) and state != b"Z":
                 found[int(name)] = state.decode(), line
     return found
 

@@ -137,7 +137,7 @@ void ct_kind_local(ct_kind kind, const double *x, const double *y, double *d);  
 int  ct_kind_fields(ct_kind kind);
 int  ct_kind_from_fields(ct_kind kind, const double *field, double *x);
 void ct_kind_to_fields(ct_kind kind, const double *x, double *field);
-/* n of them, one after the other. from_rows returns how many were read: less than n where the next one has no element. */
+/* n of them, one after the other. from_rows returns how many were read: below n if the next one is no element. */
 int64_t ct_kind_from_rows(ct_kind kind, int64_t n, const double *field, double *x);
 void    ct_kind_to_rows(ct_kind kind, int64_t n, const double *x, double *field);
 

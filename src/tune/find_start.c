@@ -157,8 +157,8 @@ static ct_status nearby_noise(ct__tuner *t, const ct__tune_point *p, int32_t log
 }
 
 /* A run with another seed differs by `noise` on a log. All points have the same seeds. *common 1: runs with equal
- * seeds are equal, and are straight where values hardly differ. Then the noise is the same at all points, and differences
- * between them have none. */
+ * seeds are equal, and are straight where values hardly differ. Then the noise is the same at all points, and
+ * differences between them have none. */
 static ct_status has_common_noise(ct__tuner *t, ct__tune_point *p, int32_t log, double noise, int *common)
 {
     double square = 0, loss = 0;

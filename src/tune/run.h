@@ -114,6 +114,8 @@ _Noreturn void ct__supervise(int socket, int in, int out, pid_t parent);
 
 /* Kills all descendants of this process and reaps them. Those that may not be killed are left. */
 void ct__kill_descendants(void);
+/* The name and the command line that other processes see. */
+void ct__rename_process(const char *name);
 /* Sum of the resident sets of all descendants of this process, bytes. */
 int64_t ct__resident_below(void);
 

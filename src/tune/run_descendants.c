@@ -12,6 +12,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,6 +83,23 @@ static int add_children(pid_t parent, pid_t list[], int count, int room)
     }
     closedir(threads);
     return count;
+}
+
+void ct__rename_process(const char *name)
+{
+#ifdef __linux__
+    enum { ARG_START = 46 }; /* of the numbers after the state; then ARG_END */
+    char               text[2048];
+    unsigned long      begin = 0, end = 0;
+    const char        *at = read_some("/proc/self/stat", text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    prctl(PR_SET_NAME, name);
+    for (int i = 0; at && i < ARG_START; i++) at = strchr(at + 1, ' ');
+    if (!at || sscanf(at, "%lu %lu", &begin, &end) != 2 || begin == 0 || end <= begin) return;
+    memset((char *)begin, 0, end - begin);
+    memcpy((char *)begin, name, CT_MIN(strlen(name), (size_t)(end - begin - 1)));
+#else
+    (void)name;
+#endif
 }
 
 static int64_t resident(pid_t pid)

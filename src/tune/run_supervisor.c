@@ -429,8 +429,8 @@ void ct__supervise(int socket, int in, int out, pid_t parent)
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_PDEATHSIG, SIGCHLD); /* a look at the parent, which may have lost a thread only */
-    prctl(PR_SET_NAME, "runs-of-tune"); /* `pkill covtune` is for its parent; this one ends what the parent leaves */
 #endif
+    ct__rename_process("runs-of-tune"); /* `pkill -f covtune` is for its parent; this one ends what the parent leaves */
     close_others(socket, in, out);
     while (open("/dev/null", O_RDWR) < 2) {} /* 0, 1, 2: no pipe may come to be one of them */
     if (getppid() != parent) _exit(0);

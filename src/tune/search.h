@@ -250,8 +250,8 @@ ct_status ct__search(ct__tuner *t, ct__tune_point *first, ct__tune_point **answe
 /* *best <- the best of n + 1 points spread over the bounds, and of n + 1 more where they come near to the loss of base.
  * NULL: none has estimates. */
 ct_status ct__coarse_points(ct__tuner *t, ct_rng *rng, const ct__tune_point *base, ct__tune_point **best);
-/* *best <- the best of points that differ from base in one coordinate, by half of the way to a bound. H, n x n: those of
- * hardly any curvature, to the farther bound; NULL: all, to both. NULL: none. */
+/* *best <- the best of points that differ from base in one coordinate, by half of the way to a bound; NULL: none. H,
+ * n x n: those of hardly any curvature, to the farther bound; H NULL: all, to both. */
 ct_status ct__axis_points(ct__tuner *t, const ct__tune_point *base, const double *H, ct__tune_point **best);
 
 /* method_lm.c: the step of forward differences from the errors of r and its curvature, and the error of a derivative
