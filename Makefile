@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 60
 
 SHELL := bash
 .DEFAULT_GOAL := all
-.PHONY: all test test-all python-test wheel demo bench study reproduce san valgrind fuzz install deb clean help
+.PHONY: all setup-test test test-all python-test wheel demo bench study reproduce san valgrind fuzz install deb clean help
 .NOTPARALLEL:
 
 # $(call build,preset,folder): configure once; Ninja itself repeats that when a CMake file changes.
@@ -22,16 +22,18 @@ all: ## build/covtune, build/libcovtune.a, build/libcovtune.so
 	@scripts/setup
 	$(call build,release,build)
 
-test: all ## build, run the tests (ctest label `long` excluded)
+# Before the build: tests of several processes need an MPI, which the build looks for.
+setup-test:
+	@scripts/setup
 	@scripts/setup test
+
+test: setup-test all ## build, run the tests (ctest label `long` excluded)
 	@ctest --test-dir build --output-on-failure -j2 -LE '^long$$'
 
-test-all: all ## build, run all tests, the long forms included
-	@scripts/setup test
+test-all: setup-test all ## build, run all tests, the long forms included
 	@ctest --test-dir build --output-on-failure -j2
 
-python-test: all ## build the Python package into build/python, run its tests
-	@scripts/setup test
+python-test: setup-test all ## build the Python package into build/python, run its tests
 	@ctest --test-dir build --output-on-failure -R '^test_python'
 
 wheel: all ## build/wheels/covtune-*.whl: the Python package with its library

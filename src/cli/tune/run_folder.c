@@ -31,7 +31,8 @@ static void hold(ct_run_folder *run)
 static void name_files(const char *out, tune_job *job)
 {
     job->best = cli_path_join(out, "best");
-    job->history = cli_path_join(out, "history.csv");
+    job->csv.path = cli_path_join(out, "history.csv");
+    job->jsonl.path = cli_path_join(out, "history.jsonl");
     job->journal = cli_path_join(out, "runs.journal");
     job->json = cli_path_join(out, "tune.json");
     job->yaml = cli_path_join(out, "tune.yaml");
@@ -82,12 +83,15 @@ static ct_status begin(const tune_request *request, tune_job *job, ct_err *err)
     if (status == CT_OK) status = ct_run_folder_begin(job->folder, ct_tuning_digest(job->tuning), err);
     if (status != CT_OK) return status;
     char *yaml = cli_path_join(ct_run_folder_staged(job->folder), "tune.yaml");
-    char *history = cli_path_join(ct_run_folder_staged(job->folder), "history.csv");
+    char *csv = cli_path_join(ct_run_folder_staged(job->folder), "history.csv");
+    char *jsonl = cli_path_join(ct_run_folder_staged(job->folder), "history.jsonl");
     status = copy_file(request->path, yaml, err);
-    if (status == CT_OK) status = ct_file_replace(history, "", 0, err);
+    if (status == CT_OK) status = ct_file_replace(csv, "", 0, err);
+    if (status == CT_OK) status = ct_file_replace(jsonl, "", 0, err);
     if (status == CT_OK) status = ct_run_folder_commit(job->folder, removed, err);
     free(yaml);
-    free(history);
+    free(csv);
+    free(jsonl);
     return status;
 }
 
@@ -151,11 +155,10 @@ ct_status tune_close_folder(tune_job *job, const json_t *summary, ct_err *err)
 
 void tune_folder_free(tune_job *job)
 {
-    char *const paths[] = {job->best,     job->history, job->journal,   job->json,        job->yaml,
-                           job->failures, job->report,  job->estimates, job->trajectories};
+    char *const paths[] = {job->best,   job->journal,   job->json,        job->yaml, job->failures,
+                           job->report, job->estimates, job->trajectories};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) free(paths[i]);
-    if (job->lines) fclose(job->lines);
-    free(job->text.text);
+    tune_history_free(job);
     if (job->folder == held) held = NULL;
     ct_run_folder_free(job->folder); /* unlocks */
 }

@@ -2,14 +2,14 @@
  *
  *   tune.c          options; tuning, --check, --schema
  *   run_folder.c    the run folder, and what a run leaves there
- *   history.c       history.csv, and examples of failures
+ *   history.c       history.csv and history.jsonl, and examples of failures
  *   trajectories.c  trajectories.json, for the report
  *   print.c         the result as text
  *   result_json.c   the result as JSON: tune.json, --json; covtune report reads it
  *   try_runs.c      --try: one run of every log
  *   init.c          --init: a first file, from flags or questions
  *
- * RUN has tune.json, tune.yaml, history.csv, runs.journal, best/, failures/ (docs/tune.md). */
+ * RUN has tune.json, tune.yaml, history.csv, history.jsonl, runs.journal, best/, failures/ (docs/tune.md). */
 #ifndef CT_CLI_TUNE_H
 #define CT_CLI_TUNE_H
 
@@ -30,6 +30,13 @@ typedef struct {
     char   *message;
 } tune_failure;
 
+/* A file with a line for every run. */
+typedef struct {
+    char      *path;
+    FILE      *file; /* NULL: not begun                   */
+    cli_buffer text; /* lines that are not in the file yet */
+} tune_lines;
+
 typedef struct {
     ct_tuning             *tuning;
     const ct_tune_problem *problem;
@@ -37,12 +44,11 @@ typedef struct {
     ct_tune_result         result;
     ct_tune_queue         *queue;
     ct_run_folder         *folder;
-    char                  *best, *history, *journal, *json, *yaml, *failures, *report; /* paths */
+    char                  *best, *journal, *json, *yaml, *failures, *report; /* paths */
     char                  *estimates, *trajectories;
     int                    no_files; /* best/ would be empty: no file has a parameter                    */
     double                 best_loss, best_s;  /* of what best/ has, and when it was written; 0: not yet */
-    FILE                  *lines;      /* of history.csv; NULL: not begun           */
-    cli_buffer             text;       /* lines that are not in the file yet        */
+    tune_lines             csv, jsonl; /* the history                               */
     int64_t                line;       /* runs written there                        */
     tune_failure           failure[CT_TUNE_END_COUNT];
     int                    interrupted; /* another rank was                         */
@@ -64,6 +70,7 @@ void      tune_folder_free(tune_job *job);
 void      tune_history_open(tune_job *job);
 void      tune_history_add(tune_job *job, const ct_tune_progress *progress);
 ct_status tune_history_close(tune_job *job, ct_err *err);
+void      tune_history_free(tune_job *job);
 
 /* Loss per row of an outcome: half the mean square; NaN: it has no residuals. */
 double tune_loss(const ct_tune_outcome *outcome);
