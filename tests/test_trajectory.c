@@ -205,9 +205,9 @@ static void test_sequences_have_truth_and_values(void)
 
 /* ---- order, missing values ---- */
 
-static void test_unsorted_records_are_sorted_and_counted(void)
+static void test_unsorted_records_are_sorted_and_counted_and_of_equal_stamps_the_last_counts(void)
 {
-    ct_trajectory *t = read_text("a.csv", "t,x,y\n3,3,0\n1,1,0\n2,2,0\n2,9,9\n4,4,0\n", NULL);
+    ct_trajectory *t = read_text("a.csv", "t,x,y\n3,3,0\n1,1,0\n2,9,9\n2,2,0\n4,4,0\n", NULL);
     CHECK(t && t->poses == 4 && t->reordered == 1 && t->dropped == 1);
     for (int i = 0; t && i < 4; i++) check_pose(t, i, (i + 1) * SECOND, (ct_se3){i + 1, 0, 0, 0, 0, 0, 1});
     ct_trajectory_free(t);
@@ -301,7 +301,7 @@ int main(void)
     RUN(test_geodetic_positions);
     RUN(test_graphs);
     RUN(test_sequences_have_truth_and_values);
-    RUN(test_unsorted_records_are_sorted_and_counted);
+    RUN(test_unsorted_records_are_sorted_and_counted_and_of_equal_stamps_the_last_counts);
     RUN(test_what_is_not_finite_is_dropped_and_counted);
     RUN(test_refusals);
     RUN(test_poses_between_stamps);

@@ -83,8 +83,7 @@ typedef enum {
       "x", "y", "z", "angle")                                                                                          \
     X(CT_FINDING_ONE_RECORDING, "one_recording", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "All training sequences (their number: {sequences:.0f}) are of one recording, {subjects}. Held-out sequences "   \
-      "are "                                                                                                           \
-      "of the same place and day: errors on other recordings may be larger than theirs.",                              \
+      "are of the same place and day: errors on other recordings may be larger than theirs.",                          \
       "sequences")                                                                                                     \
     X(CT_FINDING_NO_SAMPLES, "no_samples", CT_SEVERITY_INFO, CT_TOPIC_DATA,                                            \
       "{subjects}: the truth does not determine these residuals, or all of them are zero. There is no closed form; "   \
@@ -288,11 +287,14 @@ typedef enum {
     X(CT_FINDING_POSES_LOST, "poses_lost", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                         \
       "{subjects}: up to {share:.2g} % of poses have no estimate at the start values. A lost pose counts as many "     \
       "others. A larger estimate \"gap\" bridges gaps, a smaller loss \"lost\" counts them less.", "share")            \
-    X(CT_FINDING_ESTIMATE_RECORDS, "estimate_records", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                             \
-      "{subjects}: in the worst run {broken:.0f} records of the estimate are no poses (not finite, or a quaternion of "\
-      "zeros), and the stamps of {unordered:.0f} repeat or go back. The former count as lost poses. The latter are "   \
-      "sorted; of equal stamps the first counts.",                                                                     \
-      "broken", "unordered")                                                                                           \
+    X(CT_FINDING_ESTIMATE_BROKEN, "estimate_broken", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                               \
+      "{subjects}: in the worst run {broken:.0f} records of the estimate are no poses: not finite, or a quaternion of "\
+      "zeros. They count as lost poses.",                                                                              \
+      "broken")                                                                                                        \
+    X(CT_FINDING_ESTIMATE_UNORDERED, "estimate_unordered", CT_SEVERITY_INFO, CT_TOPIC_DATA,                            \
+      "{subjects}: in the worst run the stamps of {unordered:.0f} records of the estimate repeat or go back. They are "\
+      "sorted; of equal stamps the last counts.",                                                                      \
+      "unordered")                                                                                                     \
     X(CT_FINDING_FEW_RECORDINGS, "few_recordings", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                           \
       "Training recordings are too few to hold them out: {recordings:.0f}. {parts:.0f} parts of their logs were held " \
       "out instead. Recordings are what is independent: errors on others may be larger.",                              \

@@ -32,7 +32,7 @@ typedef struct {
      * and tangent order of SE(2) (3) or SE(3) (6); of positions (planar 2, else 3) in the axes of the world          */
     double *covariance;
     int     covariance_dim;
-    int64_t dropped;     /* records with numbers that are missing or not finite, or with the stamp of another */
+    int64_t dropped;     /* records with numbers that are missing or not finite, or with the stamp of a later one */
     int64_t reordered;   /* records with a stamp before that of the one before; the trajectory is sorted      */
     int64_t without_stamp; /* of the dropped: records whose stamp is no number                                */
     int64_t broken;      /* of the dropped: records with a stamp that are no poses: not finite, no rotation   */

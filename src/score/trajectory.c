@@ -64,7 +64,8 @@ static int by_stamp(const void *a, const void *b)
     return (p->from > q->from) - (p->from < q->from);
 }
 
-/* Poses of `order` that have a stamp of their own, into new arrays that replace the old. */
+/* Poses in `order`, into new arrays that replace the old. Of equal stamps the last record counts: a filter that writes
+ * its pose after each measurement has used all of them there. */
 static ct_status rearrange(ct_trajectory *t, const place *order, ct_err *err)
 {
     const int64_t nn = (int64_t)t->covariance_dim * t->covariance_dim;
@@ -79,7 +80,7 @@ static ct_status rearrange(ct_trajectory *t, const place *order, ct_err *err)
     }
     int64_t n = 0;
     for (int64_t i = 0; i < t->poses; i++) {
-        if (n && stamp[n - 1] == order[i].stamp) continue;
+        if (n && stamp[n - 1] == order[i].stamp) n--;
         stamp[n] = order[i].stamp;
         pose[n] = t->pose[order[i].from];
         if (covariance)

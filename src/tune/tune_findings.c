@@ -54,20 +54,24 @@ ct_status ct__note_lost(ct__tuner *t)
     return CT_OK;
 }
 
-ct_status ct__note_records(ct__tuner *t)
+/* The most of any log, and which logs have any. */
+static ct_status note_count(ct__tuner *t, ct_finding_code code, const int64_t *count)
 {
     ct_findings *list = &t->result->findings;
-    double       value[2] = {0};
-    for (int32_t l = 0; l < t->problem->logs; l++) {
-        value[0] = fmax(value[0], (double)t->broken[l]);
-        value[1] = fmax(value[1], (double)t->unordered[l]);
-    }
-    if (!(value[0] + value[1] > 0)) return CT_OK;
-    CT_TRY(ct_findings_add(list, CT_FINDING_ESTIMATE_RECORDS, 2, value, t->err));
+    double       most = 0;
+    for (int32_t l = 0; l < t->problem->logs; l++) most = fmax(most, (double)count[l]);
+    if (!(most > 0)) return CT_OK;
+    CT_TRY(ct_findings_add(list, code, 1, &most, t->err));
     for (int32_t l = 0; l < t->problem->logs; l++)
-        if (t->broken[l] + t->unordered[l])
+        if (count[l])
             CT_TRY(ct_findings_add_subject(list, CT_SUBJECT_SEQUENCE, l, 0, t->problem->log[l].name, t->err));
     return CT_OK;
+}
+
+ct_status ct__note_records(ct__tuner *t)
+{
+    CT_TRY(note_count(t, CT_FINDING_ESTIMATE_BROKEN, t->broken));
+    return note_count(t, CT_FINDING_ESTIMATE_UNORDERED, t->unordered);
 }
 
 ct_status ct__note_failures(ct__tuner *t)

@@ -108,7 +108,7 @@ static void print_track(const char *label, const char *path, const ct_trajectory
     char time[64] = "no times", records[96] = "";
     if (t->timed) snprintf(time, sizeof time, "%.4g s", duration_of(t));
     if (t->dropped)
-        snprintf(records, sizeof records, "; %lld record%s dropped: not finite, or the stamp of another",
+        snprintf(records, sizeof records, "; %lld record%s dropped: not finite, or the stamp of a later one",
                  (long long)t->dropped, CLI_S(t->dropped));
     cli_row(label, "%s: %lld %s, %s, %.4g m%s", path, (long long)t->poses, content_of(t), time, length_of(t), records);
     if (t->reordered)

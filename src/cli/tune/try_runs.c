@@ -112,7 +112,7 @@ static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
                job->problem->log[broken - outcome].name, (long long)broken->broken, CLI_S(broken->broken),
                broken->broken == 1 ? "is" : "are");
     if (unordered != &none)
-        printf("\n%s: the stamps of %lld record%s repeat or go back. Records are sorted; of equal stamps the first "
+        printf("\n%s: the stamps of %lld record%s repeat or go back. Records are sorted; of equal stamps the last "
                "counts\n",
                job->problem->log[unordered - outcome].name, (long long)unordered->unordered,
                CLI_S(unordered->unordered));
