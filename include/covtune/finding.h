@@ -289,12 +289,10 @@ typedef enum {
       "others. A larger estimate \"gap\" bridges gaps, a smaller loss \"lost\" counts them less.", "share")            \
     X(CT_FINDING_ESTIMATE_BROKEN, "estimate_broken", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                               \
       "{subjects}: in the worst run {broken:.0f} records of the estimate are no poses: not finite, or a quaternion of "\
-      "zeros. They count as lost poses.",                                                                              \
-      "broken")                                                                                                        \
+      "zeros. They count as lost poses.", "broken")                                                                    \
     X(CT_FINDING_ESTIMATE_UNORDERED, "estimate_unordered", CT_SEVERITY_INFO, CT_TOPIC_DATA,                            \
       "{subjects}: in the worst run the stamps of {unordered:.0f} records of the estimate repeat or go back. They are "\
-      "sorted; of equal stamps the last counts.",                                                                      \
-      "unordered")                                                                                                     \
+      "sorted; of equal stamps the last counts.", "unordered")                                                         \
     X(CT_FINDING_FEW_RECORDINGS, "few_recordings", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                           \
       "Training recordings are too few to hold them out: {recordings:.0f}. {parts:.0f} parts of their logs were held " \
       "out instead. Recordings are what is independent: errors on others may be larger.",                              \
