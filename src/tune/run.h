@@ -168,8 +168,6 @@ ct_status ct__tuning_take_digest(ct_tuning *tuning, ct_err *err);
 
 /* ---- Folders ---------------------------------------------------------------------------------- */
 
-/* Remove a file or a folder with all that is in it; links are not followed. Failures are left. */
-void ct__remove_tree(const char *path);
 /* Make a folder with those above it. */
 ct_status ct__make_folders(const char *path, ct_err *err);
 /* "folder/name"; NULL: no memory. */
