@@ -106,7 +106,7 @@ static ct_status after_program(ct__local *q, ct__slot *slot, ct_err *err)
     run->state = CT__RUN_SCORE;
     ct__report_free(&run->report);
     ct__child *child = is_server(q) ? &slot->scorer : &slot->child;
-    if (!child->supervisor) CT_TRY(ct__child_open(child, 0, err));
+    if (!child->reaper) CT_TRY(ct__child_open(child, 0, err));
     return ct__run_start(q, run, child, &q->tuning->score, q->score_program, err);
 }
 
@@ -134,7 +134,7 @@ static ct_status begin(ct__local *q, ct__slot *slot, ct__run *run, ct_err *err)
     slot->run = run;
     if (slot->rank > 0) return ct__rank_start(q, slot, err);
     if (is_server(q)) return ct__server_ask(q, slot, err);
-    if (!slot->child.supervisor) CT_TRY(ct__child_open(&slot->child, 0, err));
+    if (!slot->child.reaper) CT_TRY(ct__child_open(&slot->child, 0, err));
     return ct__run_start(q, run, &slot->child, &q->tuning->command, q->program, err);
 }
 

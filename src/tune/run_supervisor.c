@@ -386,7 +386,7 @@ static void await(const supervisor *s)
 }
 
 /* Descriptors of the host program: its locks and pipes end with it alone. */
-static void close_others(int a, int b, int c)
+void ct__close_others(int a, int b, int c)
 {
     const long most = sysconf(_SC_OPEN_MAX);
     int        low = 0, keep[3] = {a, b, c};
@@ -431,9 +431,9 @@ void ct__supervise(int socket, int in, int out, pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGCHLD); /* a look at the parent, which may have lost a thread only */
 #endif
     ct__rename_process("runs-of-tune"); /* `pkill -f covtune` is for its parent; this one ends what the parent leaves */
-    close_others(socket, in, out);
-    while (open("/dev/null", O_RDWR) < 2) {} /* 0, 1, 2: no pipe may come to be one of them */
-    if (getppid() != parent) _exit(0);
+    ct__close_others(socket, in, out);
+    for (int fd = 0; fd >= 0 && fd < 2;) fd = open("/dev/null", O_RDWR); /* no pipe may come to be 0, 1 or 2 */
+    if (getppid() != parent || !ct__send_all(socket, &(int){0}, sizeof(int))) _exit(0);
     for (;;) {
         await(&s);
         if (!ct__receive_all(socket, &s.start, sizeof s.start)) _exit(0);
