@@ -38,10 +38,11 @@ static long seconds(void)
     return (long)now.tv_sec + 1; /* never 0 */
 }
 
-/* timeout(1) sends SIGTERM to the program and to its group, a shell passes SIGHUP on: both arrive twice. */
+/* timeout(1) sends SIGTERM to the program and to its group, a shell passes SIGHUP on: both arrive twice. The second may
+ * find the program at its last files, when it no longer catches. */
 static int is_echo(int signal_number)
 {
-    return signal_number != SIGINT && seconds() - atomic_load(&caught_s) <= TWICE_S;
+    return signal_number != SIGINT && atomic_load(&caught) && seconds() - atomic_load(&caught_s) <= TWICE_S;
 }
 
 static void on_signal(int signal_number)
@@ -49,12 +50,13 @@ static void on_signal(int signal_number)
     const int why = errno;
     int       none = 0;
     long      never = 0;
+    if (is_echo(signal_number)) return; /* errno is as it was */
     if (!atomic_load(&catching)) end(signal_number);
     else {
         atomic_compare_exchange_strong(&caught_s, &never, seconds());
         if (atomic_compare_exchange_strong(&caught, &none, signal_number))
             (void)!write(STDERR_FILENO, message, message_length);
-        else if (!is_echo(signal_number)) end(signal_number);
+        else end(signal_number);
     }
     errno = why;
 }
