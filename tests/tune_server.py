@@ -69,7 +69,7 @@ for line in sys.stdin:
     elif what == 115:  # done, and the server leaves: before, or while, the next run is asked for
         write(request)
         answer(id=number, ok=True)
-        time.sleep(b)
+        time.sleep(request["parameters"]["b"])
         sys.exit(0)
     elif what == 116:
         write(request)

@@ -101,13 +101,6 @@ static ct_status start_server(ct__local *q, ct__slot *slot, ct_err *err)
     return ct__run_start(q, slot->run, &slot->child, &q->tuning->server, q->program, err);
 }
 
-/* Has the server ended since its last answer? No run is to blame for that. */
-static int has_left(const ct__slot *slot)
-{
-    struct pollfd report = {slot->child.socket, POLLIN, 0};
-    return slot->child.reaper && slot->answers > 0 && poll(&report, 1, 0) > 0;
-}
-
 /* The request to the server that runs, or to a new one. One that ran and reads no more has left, too. */
 static ct_status hand_over(ct__local *q, ct__slot *slot, const ct__text *line, ct_err *err)
 {
@@ -127,7 +120,7 @@ static ct_status hand_over(ct__local *q, ct__slot *slot, const ct__text *line, c
 ct_status ct__server_ask(ct__local *q, ct__slot *slot, ct_err *err)
 {
     ct__text line = {0};
-    if (has_left(slot)) ct__child_close(&slot->child);
+    if (ct__child_gone(&slot->child)) ct__child_close(&slot->child); /* after its last answer: no run is to blame */
     ct_status status = request_line(q, slot->run, &line, err);
     if (status == CT_OK) status = hand_over(q, slot, &line, err);
     ct__text_free(&line);

@@ -84,6 +84,8 @@ typedef struct {
 ct_status ct__child_open(ct__child *child, int pipes, ct_err *err);
 /* Kills the program with all its descendants, supervisor and reaper, and waits for them. */
 void ct__child_close(ct__child *child);
+/* Has the supervisor been killed, or a server's program ended? Of one that has nothing under way but a server. */
+int ct__child_gone(const ct__child *child);
 /* Start a program; its report can be read when child->socket is readable. One at a time. CT_E_IO: the supervisor is
  * gone. */
 ct_status ct__child_start(const ct__child *child, const ct__program *program, ct_err *err);

@@ -89,6 +89,12 @@ ct_status ct__child_open(ct__child *child, int pipes, ct_err *err)
     return ct_fail(err, why == ENOMEM ? CT_E_MEMORY : CT_E_IO, "no process can be started: %s", strerror(why));
 }
 
+int ct__child_gone(const ct__child *child)
+{
+    struct pollfd end = {child->socket, POLLIN, 0};
+    return child->reaper && poll(&end, 1, 0) > 0;
+}
+
 static ct_status gone(ct_err *err)
 {
     return ct_fail(err, CT_E_IO, "the process that starts runs is gone; was it killed? Resume to go on");

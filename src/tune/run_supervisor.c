@@ -308,7 +308,7 @@ static int enforce(supervisor *s)
             return 1;
         }
     }
-    if (s->start.time_limit_s > 0 && !s->stop_at && t > s->began + s->start.time_limit_s) {
+    if (s->start.time_limit_s > 0 && !(s->stop_at > 0) && t > s->began + s->start.time_limit_s) {
         s->end.end = CT__CHILD_TIME;
         s->stop_at = t;
         kill(-s->program, SIGTERM);
@@ -376,12 +376,12 @@ static int report(supervisor *s)
 
 static void on_child(int number) { (void)number; }
 
-/* Wait for a message while nothing runs. */
-static void await(const supervisor *s)
+/* Wait for a message while nothing runs; SIGCHLD, which the parent's end sends, interrupts it. */
+static void await(const supervisor *s, const sigset_t *open_mask)
 {
     struct pollfd         fd = {s->socket, POLLIN, 0};
     const struct timespec timeout = {(time_t)IDLE_S, 0};
-    while (ppoll(&fd, 1, &timeout, NULL) <= 0)
+    while (ppoll(&fd, 1, &timeout, open_mask) <= 0)
         if (getppid() != s->parent) _exit(0);
 }
 
@@ -435,7 +435,7 @@ void ct__supervise(int socket, int in, int out, pid_t parent)
     for (int fd = 0; fd >= 0 && fd < 2;) fd = open("/dev/null", O_RDWR); /* no pipe may come to be 0, 1 or 2 */
     if (getppid() != parent || !ct__send_all(socket, &(int){0}, sizeof(int))) _exit(0);
     for (;;) {
-        await(&s);
+        await(&s, &open_mask);
         if (!ct__receive_all(socket, &s.start, sizeof s.start)) _exit(0);
         if (!s.start.size) continue; /* a stop that came after the end */
         void     *text = s.text;
