@@ -7,16 +7,16 @@
  *   comparison     sites of a log, the estimate's residuals, own scoring           run_compare.c, run_first.c
  *   queue          runs waiting, under way, ended                                  queue_local.c, queue_server.c
  *
- * Every slot of the queue has a supervisor, below a reaper that this process forks:
+ * Every slot of the queue has a supervisor, below a reaper that this process forks; both are subreapers:
  *
- *     this process ─── reaper (subreaper) ─── supervisor (subreaper) ─── program ─── its children ...
- *          ╚════════════ socket ═════════════════╝
+ *     this process ─── reaper ─── supervisor ─── program ─── its children ...
+ *          ╚════════ socket ═══════════╝
  *
  * The supervisor starts the program, reads its output, enforces its limits and kills what it leaves. All descendants of
  * a run are descendants of the supervisor, in whatever session or process group they put themselves. When the socket
- * closes, because this process ended in whatever way, the supervisor kills them and ends. When the supervisor itself is
- * killed, the reaper kills them. The estimator's processes are no children of this process: signal handlers and waits of
- * the host program do not see them.
+ * closes, because this process ended in whatever way, the supervisor kills them and ends. When the supervisor itself
+ * is killed, the reaper kills them. The estimator's processes are no children of this process: signal handlers and
+ * waits of the host program do not see them.
  */
 #ifndef CT_TUNE_RUN_H
 #define CT_TUNE_RUN_H
@@ -79,8 +79,8 @@ typedef struct {
     int   to, from;   /* stdin and stdout of a program that is a server; else -1 */
 } ct__child;
 
-/* Fork a reaper with its supervisor. pipes 1: the program's stdin and stdout are child->to and child->from; else they are /dev/null and
- * kept. CT_E_IO: no more processes or descriptors. */
+/* Fork a reaper with its supervisor. pipes 1: the program's stdin and stdout are child->to and child->from; else they
+ * are /dev/null and kept. CT_E_IO: no more processes or descriptors. */
 ct_status ct__child_open(ct__child *child, int pipes, ct_err *err);
 /* Kills the program with all its descendants, supervisor and reaper, and waits for them. */
 void ct__child_close(ct__child *child);
@@ -115,8 +115,8 @@ int ct__receive_all(int socket, void *bytes, size_t size);
 
 /* The life of a reaper: in the forked process. in, out: of a server's program, or -1. */
 _Noreturn void ct__reap(int socket, int in, int out, pid_t parent);
-/* The life of a supervisor: in a process that the reaper forks. It first sends an int, which is 0; of one that cannot be
- * forked the reaper sends errno. */
+/* The life of a supervisor: in a process that the reaper forks. It first sends an int, which is 0; of one that cannot
+ * be forked the reaper sends errno. */
 _Noreturn void ct__supervise(int socket, int in, int out, pid_t parent);
 /* Closes all descriptors but these; -1 is none. */
 void ct__close_others(int a, int b, int c);

@@ -1,6 +1,6 @@
-/* run_reaper.c: the process above a supervisor. Should the supervisor be killed, what it started become children of this
- * one, a subreaper, too, which ends them. So does the end of its parent, also while the supervisor is stopped. It does
- * nothing else, and holds no descriptors: nothing that is full, closed or slow keeps it.
+/* run_reaper.c: the process above a supervisor. Should the supervisor be killed, what it started becomes children of
+ * this one, a subreaper, too, which ends them. It also ends them when its parent ends, while the supervisor is stopped,
+ * too. It does nothing else, and holds no descriptors: nothing that is full, closed or slow keeps it.
  *
  * As in the supervisor, here is no allocation, no stream and no lock: the parent may have threads. */
 #define _GNU_SOURCE

@@ -1,7 +1,7 @@
 /* tuning_copies.c: logs that are listed twice, under the same name, another, or as a copy.
  *
- * Of a thousand logs there are half a million pairs. So each log first gets a number that copies have in common, made of
- * sizes and of samples of its files; only logs with one number are compared byte by byte. */
+ * Of a thousand logs there are half a million pairs. So each log first gets a number that copies have in common, made
+ * of sizes and of samples of its files; only logs with one number are compared byte by byte. */
 #define _POSIX_C_SOURCE 200809L
 #include "learn/digest.h"
 #include "tune/tuning.h"
