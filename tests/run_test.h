@@ -67,7 +67,7 @@ static inline void make_tuning(test_tuning *t, const char *name)
     char folder[1024];
     CHECK(realpath(ct_test_folder(), folder) != NULL);
     snprintf(t->root, sizeof t->root, "%s/%s", folder, name);
-    ct__remove_tree(t->root);
+    CHECK(ct_folder_remove(t->root, NULL) == CT_OK);
     CHECK_OK(ct__make_folders(t->root, &err), err);
     snprintf(t->runs, sizeof t->runs, "%s/runs", t->root);
     snprintf(t->truth, sizeof t->truth, "%s/truth.tum", t->root);

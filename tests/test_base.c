@@ -1,7 +1,13 @@
 /* test_base.c: messages, growth, random numbers. */
+#define _DEFAULT_SOURCE /* setgroups */
 #include "base/base.h"
 #include "base/select.h"
 #include "ct_test.h"
+
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void test_a_long_message_is_cut_and_says_so(void)
 {
@@ -137,6 +143,61 @@ static void test_a_name_is_found_in_its_list(void)
     CHECK(!strcmp(ct__name_at(LIST, 3, -1), "?") && !strcmp(ct__name_at(LIST, 3, 3), "?"));
 }
 
+/* A folder as programs leave it: what is in it may not be read, written or removed by its owner. */
+static int make_closed_folder(const char *root)
+{
+    static const struct {
+        const char *name;
+        mode_t      mode; /* 0: a file */
+    } ENTRIES[] = {{"", 0755}, {"/a", 0755}, {"/a/b", 0755}, {"/a/b/x", 0}, {"/a/y", 0}, {"/c", 0755}, {"/c/d", 0755}};
+    static const char *const CLOSED[] = {"/a/b", "/a", "/c/d", "/c", ""};
+    char path[4096];
+    for (size_t i = 0; i < sizeof ENTRIES / sizeof *ENTRIES; i++) {
+        snprintf(path, sizeof path, "%s%s", root, ENTRIES[i].name);
+        FILE *file = ENTRIES[i].mode ? NULL : fopen(path, "w");
+        if (ENTRIES[i].mode ? mkdir(path, ENTRIES[i].mode) : !file) return 0;
+        if (file) fclose(file);
+    }
+    snprintf(path, sizeof path, "%s/c/link", root);
+    if (symlink("../../kept", path)) return 0;
+    for (size_t i = 0; i < sizeof CLOSED / sizeof *CLOSED; i++) {
+        snprintf(path, sizeof path, "%s%s", root, CLOSED[i]);
+        if (chmod(path, i % 2 ? 0500 : 0)) return 0;
+    }
+    return 1;
+}
+
+/* In a process of a user who is not root, for whom modes are nothing. */
+static int remove_as_user(const char *folder)
+{
+    char        root[4000];
+    struct stat entry;
+    snprintf(root, sizeof root, "%s/closed", folder);
+    if (geteuid() == 0 && (setgroups(0, NULL) || setgid(65534) || setuid(65534))) return 2;
+    if (!make_closed_folder(root)) return 2;
+    return ct_folder_remove(root, NULL) == CT_OK && lstat(root, &entry) != 0 ? 0 : 1;
+}
+
+static void test_a_folder_is_removed_whatever_its_modes(void)
+{
+    char   kept[4096], missing[4096];
+    int    status = 0;
+    ct_err err = {0};
+    snprintf(kept, sizeof kept, "%s/kept", ct_test_folder());
+    snprintf(missing, sizeof missing, "%s/missing", ct_test_folder());
+    FILE *file = fopen(kept, "w");
+    CHECK(file && fclose(file) == 0 && chmod(ct_test_folder(), 0777) == 0);
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) _exit(remove_as_user(ct_test_folder()));
+    waitpid(pid, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) != 1);
+    CHECK(access(kept, F_OK) == 0);
+    CHECK_OK(ct_folder_remove(missing, &err), err);
+    CHECK(ct_folder_remove("/dev/null/x", &err) == CT_E_IO && strstr(err.text, "/dev/null/x: cannot be removed"));
+    if (WEXITSTATUS(status) == 2) SKIP("a user who is not root cannot write here");
+}
+
 int main(void)
 {
     RUN(test_a_long_message_is_cut_and_says_so);
@@ -151,5 +212,6 @@ int main(void)
     RUN(test_the_median_is_in_the_middle);
     RUN(test_selection_agrees_with_sorting);
     RUN(test_a_name_is_found_in_its_list);
+    RUN(test_a_folder_is_removed_whatever_its_modes);
     return ct_test_end();
 }

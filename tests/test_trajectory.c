@@ -74,6 +74,22 @@ static void test_kitti_has_no_times(void)
     ct_trajectory_free(t);
 }
 
+/* Editors of Windows begin a file with one. Its format was then not known by its numbers. */
+static void test_a_byte_order_mark_hides_no_format(void)
+{
+    static const char *const TEXTS[] = {"0 1 2 3 0 0 0 1\n1 2 2 3 0 0 0 1\n", "1 0 0 1 0 1 0 2 0 0 1 3\n",
+                                        "#timestamp [ns],x [m],y [m],z [m],qw [],qx [],qy [],qz []\n"
+                                        "1403636580838555648,1,2,3,1,0,0,0\n"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        char marked[200];
+        snprintf(marked, sizeof marked, "\xef\xbb\xbf%s", TEXTS[i]);
+        ct_trajectory *t = read_text("a.txt", marked, NULL);
+        CHECK(t && t->rotations && t->timed == (i != 1));
+        if (t) check_pose(t, 0, t->stamp[0], (ct_se3){1, 2, 3, 0, 0, 0, 1});
+        ct_trajectory_free(t);
+    }
+}
+
 static void test_tables_by_name_with_units(void)
 {
     ct_trajectory *t =
@@ -295,6 +311,7 @@ int main(void)
     RUN(test_tum);
     RUN(test_euroc);
     RUN(test_kitti_has_no_times);
+    RUN(test_a_byte_order_mark_hides_no_format);
     RUN(test_tables_by_name_with_units);
     RUN(test_tables_by_number);
     RUN(test_rtklib);

@@ -323,6 +323,80 @@ static void test_kept_output_is_beginning_and_end(void)
     }
 }
 
+/* The supervisor below a reaper, as /proc shows it; 0: none. */
+static pid_t supervisor_of(const ct__child *child)
+{
+    char path[96];
+    long pid = 0;
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)child->reaper, (long)child->reaper);
+    FILE *file = fopen(path, "r");
+    if (!file || fscanf(file, "%ld", &pid) != 1) pid = 0;
+    if (file) fclose(file);
+    return (pid_t)pid;
+}
+
+/* The supervisor, or the reaper above it, is killed; the program has children in other sessions. */
+static void test_children_end_with_a_killed_supervisor(void)
+{
+    const char *const words[] = {"estimator", "breed-forever", scratch("bereft"), NULL};
+    const ct__program program = program_of(words);
+    for (int above = 0; above < 2; above++) {
+        int        listed = 0;
+        ct_err     err = {0};
+        ct__child  child;
+        ct__report report;
+        remove(words[2]);
+        CHECK_OK(ct__child_open(&child, 0, &err), err);
+        CHECK_OK(ct__child_start(&child, &program, &err), err);
+        for (int i = 0; i < 500 && listed != 3; i++) {
+            usleep(10000);
+            count_alive(words[2], &listed);
+        }
+        const pid_t supervisor = supervisor_of(&child);
+        CHECK(count_alive(words[2], &listed) == 3 && supervisor > 0);
+        if (supervisor > 0) kill(above ? child.reaper : supervisor, SIGKILL);
+        CHECK_OK(ct__child_report(&child, &report, &err), err);
+        CHECK(report.end == CT__CHILD_LOST);
+        ct__report_free(&report);
+        ct__child_close(&child);
+        for (int i = 0; above && i < 500 && count_alive(words[2], &listed); i++) usleep(2000);
+        CHECK(count_alive(words[2], &listed) == 0);
+    }
+}
+
+/* A stopped supervisor takes no message: what ends its runs must not wait for it. */
+static void test_a_stopped_supervisor_keeps_nothing(void)
+{
+    const char *const words[] = {"estimator", "breed-forever", scratch("stopped"), NULL};
+    const ct__program program = program_of(words);
+    int               listed = 0;
+    ct_err            err = {0};
+    ct__child         child;
+    remove(words[2]);
+    CHECK_OK(ct__child_open(&child, 0, &err), err);
+    CHECK_OK(ct__child_start(&child, &program, &err), err);
+    for (int i = 0; i < 500 && listed != 3; i++) {
+        usleep(10000);
+        count_alive(words[2], &listed);
+    }
+    const pid_t supervisor = supervisor_of(&child);
+    CHECK(listed == 3 && supervisor > 0);
+    if (supervisor > 0) kill(supervisor, SIGSTOP);
+    kill(child.reaper, supervisor > 0 ? SIGINT : 0); /* of others than its parent it takes no signal */
+    ct__child_close(&child);
+    CHECK(count_alive(words[2], &listed) == 0);
+}
+
+/* A list of children that is longer than the buffer ends within a number: 1 of 12345 is another process. */
+static void test_a_cut_list_of_processes_has_no_cut_number(void)
+{
+    pid_t list[4] = {0};
+    CHECK(ct__add_numbers("10 200 1", list, 0, 4) == 2 && list[0] == 10 && list[1] == 200 && list[2] == 0);
+    CHECK(ct__add_numbers("10 200 1 ", list, 0, 4) == 3 && list[2] == 1);
+    CHECK(ct__add_numbers("7 8 9 ", list, 3, 4) == 4 && list[3] == 7);
+    CHECK(ct__add_numbers("", list, 0, 4) == 0 && ct__add_numbers("12", list, 0, 4) == 0);
+}
+
 static void test_a_killed_supervisor_is_noticed(void)
 {
     ct__report report = RUN_WORDS(5, 0, "kill-parent");
@@ -330,10 +404,10 @@ static void test_a_killed_supervisor_is_noticed(void)
     ct__report_free(&report);
 }
 
-/* `pkill -9 covtune` must leave the supervisor, which ends the program. */
+/* `pkill -9 covtune` must leave the supervisor, which ends the program; one by its name the reaper. */
 static void test_supervisors_have_another_name(void)
 {
-    char      path[64], name[64] = "";
+    char      path[64], name[2][64] = {"", ""};
     ct_err    err = {0};
     ct__child child;
     CHECK_OK(ct__child_open(&child, 0, &err), err);
@@ -341,10 +415,13 @@ static void test_supervisors_have_another_name(void)
     const ct__program program = program_of(words);
     ct__report        report = run_program(&child, &program);
     ct__report_free(&report);
-    snprintf(path, sizeof path, "/proc/%ld/comm", (long)child.supervisor);
-    FILE *file = fopen(path, "r");
-    if (file && fgets(name, sizeof name, file)) CHECK(!strstr(name, "covtune"));
-    if (file) fclose(file);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "/proc/%ld/comm", (long)(i ? supervisor_of(&child) : child.reaper));
+        FILE *file = fopen(path, "r");
+        if (file && fgets(name[i], sizeof name[i], file)) CHECK(!strstr(name[i], "covtune"));
+        if (file) fclose(file);
+    }
+    CHECK(strcmp(name[0], name[1]) != 0);
     ct__child_close(&child);
 }
 
@@ -450,6 +527,9 @@ int main(void)
     RUN(test_memory_limit_counts_resident_memory_of_all_processes);
     RUN(test_a_flood_of_output_is_cut);
     RUN(test_kept_output_is_beginning_and_end);
+    RUN(test_children_end_with_a_killed_supervisor);
+    RUN(test_a_stopped_supervisor_keeps_nothing);
+    RUN(test_a_cut_list_of_processes_has_no_cut_number);
     RUN(test_a_killed_supervisor_is_noticed);
     RUN(test_supervisors_have_another_name);
     RUN(test_descriptors_are_not_inherited);

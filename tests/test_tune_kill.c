@@ -211,15 +211,48 @@ static void test_killed_and_resumed_is_the_same(void)
         CHECK(!strcmp(content(answer), wanted));
         CHECK(count_repeated(&starts, &done) == 0);
         CHECK(starts >= starts_whole && starts <= starts_whole + 3 * (killed - before)); /* those under way */
-        ct__remove_tree(t.root);
+        (void)ct_folder_remove(t.root, NULL);
     }
     printf("  a tuning of %lld runs, %.2f s; killed %d times, finished %d times; processes left: %d\n",
            (long long)starts_whole, seconds, killed, finished, left);
     CHECK(killed >= kills && finished > 0 && left == 0);
 }
 
+/* The first child of a process, as /proc shows it; 0: none. */
+static pid_t child_of(pid_t parent)
+{
+    char path[96];
+    long pid = 0;
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)parent, (long)parent);
+    FILE *file = fopen(path, "r");
+    if (!file || fscanf(file, "%ld", &pid) != 1) pid = 0;
+    if (file) fclose(file);
+    return (pid_t)pid;
+}
+
+/* The process that watches runs is killed while it has none: tuning ended by that. */
+static void test_what_is_killed_between_runs_is_replaced(void)
+{
+    test_tuning t;
+    make_tuning(&t, "between");
+    t.tuning.command = WORDS(t.word, CT_ESTIMATOR, "poses", "{estimate}", "100", "{a}", "{b}");
+    ct_tune_queue *queue = open_queue(&t, 1, 0);
+    for (int i = 0; i < 4; i++) {
+        ct_tune_outcome outcome = run_once(queue, 0, i, 0.5, 0.25);
+        CHECK(outcome.end == CT_TUNE_DONE);
+        ct_tune_outcome_free(&outcome);
+        const pid_t reaper = child_of(getpid()), killed = i % 2 ? reaper : child_of(reaper);
+        CHECK(killed > 0);
+        if (killed > 0) kill(killed, SIGKILL);
+        usleep(100000);
+    }
+    ct_tune_queue_free(queue);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
 int main(void)
 {
+    RUN(test_what_is_killed_between_runs_is_replaced);
     RUN(test_killed_and_resumed_is_the_same);
     return ct_test_end();
 }

@@ -106,11 +106,33 @@ static void test_broken_protocols_are_outcomes(void)
         started += CASES[i].restarts;
     }
     ct_tune_outcome outcome = run_once(queue, 0, 0, 0.5, 0.25); /* its stdin is closed now */
-    CHECK(outcome.end == CT_TUNE_CRASHED && outcome.message && strstr(outcome.message, "does not read its stdin"));
-    if (outcome.message && !strstr(outcome.message, "does not read its stdin")) printf("  %s\n", outcome.message);
-    ct_tune_outcome_free(&outcome);
-    outcome = run_once(queue, 0, 0, 0.5, 0.25);
     check_done(&outcome, 0.5, 0.25);
+    CHECK(line_count(starts) == started + 1);
+    ct_tune_queue_free(queue);
+    ct_config_free(t.file[0].config);
+}
+
+/* One that ends after its answer, as workers do that serve a number of requests: no run fails by it. */
+static void test_a_server_that_leaves_between_runs_is_started_again(void)
+{
+    static const struct {
+        double what, wait_s, pause_s; /* it ends after wait_s; the next run is asked for after pause_s */
+    } CASES[] = {{115, 0, 0}, {115, 0, 0.3}, {115, 0.2, 0}, {116, 0, 0}, {116, 0, 0.1}};
+    test_tuning t;
+    if (!make_server(&t, "leaves")) SKIP("no python3");
+    ct_tune_queue *queue = open_queue(&t, 1, 0);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        ct_tune_outcome outcome = run_once(queue, 0, 0, CASES[i].what, CASES[i].wait_s);
+        check_done(&outcome, CASES[i].what, CASES[i].wait_s);
+        usleep((useconds_t)(1e6 * CASES[i].pause_s));
+    }
+    ct_tune_outcome outcome = run_once(queue, 0, 0, 0.5, 0.25);
+    check_done(&outcome, 0.5, 0.25);
+    CHECK(line_count(starts) == 6);
+    outcome = run_once(queue, 0, 0, 117, 0); /* one that has not answered is to blame */
+    CHECK(outcome.end == CT_TUNE_CRASHED && outcome.message && strstr(outcome.message, "with exit code 0"));
+    CHECK(line_count(starts) == 7);
+    ct_tune_outcome_free(&outcome);
     ct_tune_queue_free(queue);
     ct_config_free(t.file[0].config);
 }
@@ -148,6 +170,7 @@ int main(void)
 {
     RUN(test_a_server_is_started_once_per_job);
     RUN(test_broken_protocols_are_outcomes);
+    RUN(test_a_server_that_leaves_between_runs_is_started_again);
     RUN(test_a_server_that_cannot_start_says_so);
     RUN(test_a_server_with_own_scoring);
     return ct_test_end();

@@ -407,6 +407,44 @@ static void test_logs_that_are_wrong(void)
     check_mistake("\"train/{run}.tum\"", "\"train/a.bad\"", 9, "a.bad");
 }
 
+/* A log of 20000 bytes that differs from others in the number at one place. */
+static void put_log(int32_t name, size_t place, int32_t number)
+{
+    char  path[64], bytes[20001];
+    memset(bytes, 'x', sizeof bytes);
+    snprintf(path, sizeof path, "many/%04d.csv", name);
+    FILE *file = fopen(in_folder(path), "w");
+    bytes[place + (size_t)snprintf(bytes + place, 8, "%06d", number)] = 'x';
+    CHECK(file && fwrite(bytes, 20000, 1, file) == 1 && fclose(file) == 0);
+}
+
+/* Reading 1000 logs opened half a million pairs of files. */
+static void test_a_copy_is_found_among_a_thousand_logs_at_once(void)
+{
+    static const char *const TRAIN = "\"train/{run}.csv\", truth: \"train/{run}.tum\"";
+    char                     text[4096];
+    ct_err                   err = {0};
+    ct_tuning               *t = NULL;
+    mkdir(in_folder("many"), 0755);
+    for (int32_t i = 0; i < 1000; i++) put_log(i, i < 980 ? 10 : 5000, i); /* the last differ between samples */
+    const char *at = strstr(MINIMAL, TRAIN);
+    snprintf(text, sizeof text, "%.*s\"many/{run}.csv\", truth: \"train/a.tum\"%s", (int)(at - MINIMAL), MINIMAL,
+             at + strlen(TRAIN));
+    put_file("many.yaml", text);
+    const double begin_s = ct_now_s();
+    CHECK_OK(ct_tuning_read(in_folder("many.yaml"), &t, &err), err);
+    const double seconds = ct_now_s() - begin_s;
+    CHECK(ct_test_slow() || seconds < 2);
+    if (seconds > 2) printf("  1000 logs: %.2f s\n", seconds);
+    ct_tuning_free(t);
+    put_log(990, 5000, 985);
+    CHECK(ct_tuning_read(in_folder("many.yaml"), &t, &err) == CT_E_PARSE);
+    CHECK(strstr(err.text, "log 0990 has the files of the training log 0985") != NULL);
+    put_log(500, 10, 3);
+    CHECK(ct_tuning_read(in_folder("many.yaml"), &t, &err) == CT_E_PARSE);
+    CHECK(strstr(err.text, "log 0500 has the files of the training log 0003") != NULL);
+}
+
 static void test_all_mistakes_are_told_at_once(void)
 {
     ct_err             err = {0};
@@ -453,6 +491,7 @@ int main(void)
     RUN(test_programs_that_cannot_be_executed);
     RUN(test_parameters_that_are_wrong);
     RUN(test_logs_that_are_wrong);
+    RUN(test_a_copy_is_found_among_a_thousand_logs_at_once);
     RUN(test_all_mistakes_are_told_at_once);
     free(manual.text);
     return ct_test_end();

@@ -66,5 +66,17 @@ for line in sys.stdin:
         time.sleep(60)
     elif what == 112:
         print("[1, 2]", flush=True)
+    elif what == 115:  # done, and the server leaves: before, or while, the next run is asked for
+        write(request)
+        answer(id=number, ok=True)
+        time.sleep(request["parameters"]["b"])
+        sys.exit(0)
+    elif what == 116:
+        write(request)
+        os.close(0)
+        answer(id=number, ok=True)
+        time.sleep(60)
+    elif what == 117:
+        sys.exit(0)
     elif what == 113:
         os.abort()

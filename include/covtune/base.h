@@ -109,6 +109,10 @@ ct_work_times ct_work_times_so_far(void);
  * symbolic link its target is replaced. A device or pipe is written directly. */
 ct_status ct_file_replace(const char *path, const void *bytes, size_t size, ct_err *err);
 
+/* Removes a folder with all that is in it, also folders that their owner may not write; links are not followed. A path
+ * where nothing is: CT_OK. On CT_E_IO everything else in it is gone. */
+ct_status ct_folder_remove(const char *path, ct_err *err);
+
 /* Removes the temporary files of all files being written, and the locks of run folders below. Only for the handler of a
  * signal that ends the program (it is async-signal-safe): those files cannot be completed afterwards. */
 void ct_file_drop_all(void);

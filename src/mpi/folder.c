@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,16 +19,6 @@
 
 static const char BEGINS[] = "covtune-rank-";
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *place)
-{
-    (void)info;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-static void remove_all(const char *folder) { nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
-
 static int open_folder(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
 
 /* A folder of this user that no process holds. */
@@ -38,7 +27,8 @@ static void remove_stale(const char *path)
     struct stat info;
     const int   folder = open_folder(path);
     if (folder < 0) return;
-    if (!fstat(folder, &info) && info.st_uid == geteuid() && !flock(folder, LOCK_EX | LOCK_NB)) remove_all(path);
+    if (!fstat(folder, &info) && info.st_uid == geteuid() && !flock(folder, LOCK_EX | LOCK_NB))
+        (void)ct_folder_remove(path, NULL);
     close(folder);
 }
 
@@ -76,7 +66,7 @@ int folder_make(rank_folder *f)
 void folder_remove(rank_folder *f)
 {
     if (f->lock < 0) return;
-    remove_all(f->path);
+    (void)ct_folder_remove(f->path, NULL);
     close(f->lock);
     f->lock = -1;
 }

@@ -181,6 +181,7 @@ int ct__layout_detect(const ct__head *head)
     const char *at = head->bytes, *const end = head->bytes + head->size;
     int format = -1;
     if (head->folder) return -1;
+    if (begins(at, end - at, "\xef\xbb\xbf")) at += 3; /* byte order mark */
     if (is_euroc(at, end)) return CT_SOURCE_EUROC;
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));

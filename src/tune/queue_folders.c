@@ -18,7 +18,7 @@ static char *path_of(const ct__local *q, int64_t number, const char *file)
 static void remove_run(const ct__local *q, int64_t number)
 {
     char *path = path_of(q, number, "");
-    if (path) ct__remove_tree(path);
+    if (path) (void)ct_folder_remove(path, NULL);
     free(path);
 }
 
@@ -108,7 +108,7 @@ void ct__folder_settle(ct__local *q, ct__run *run, int abandoned)
     const int failed = run->outcome.end != CT_TUNE_DONE;
     if (!run->folder) return;
     if (abandoned || (!failed && !q->keep)) {
-        ct__remove_tree(run->folder);
+        (void)ct_folder_remove(run->folder, NULL);
         return;
     }
     (void)mkdir(run->folder, 0777); /* the program may have removed it */

@@ -98,6 +98,15 @@ ct_status ct__run_ends(ct__local *q, ct__slot *slot, ct__stage stage, ct_err *er
     return release_held(q, run->log, err);
 }
 
+/* In the slot's process; one that was killed between two runs is replaced. */
+static ct_status start_in(const ct__local *q, ct__run *run, ct__child *child, const ct__tune_words *command,
+                          const char *program, ct_err *err)
+{
+    if (ct__child_gone(child)) ct__child_close(child);
+    if (!child->reaper) CT_TRY(ct__child_open(child, 0, err));
+    return ct__run_start(q, run, child, command, program, err);
+}
+
 /* The program of a run ended well: its estimate is scored, or read. */
 static ct_status after_program(ct__local *q, ct__slot *slot, ct_err *err)
 {
@@ -105,9 +114,7 @@ static ct_status after_program(ct__local *q, ct__slot *slot, ct_err *err)
     if (!q->tuning->score.count) return ct__run_ends(q, slot, CT__STAGE_ESTIMATE, err);
     run->state = CT__RUN_SCORE;
     ct__report_free(&run->report);
-    ct__child *child = is_server(q) ? &slot->scorer : &slot->child;
-    if (!child->supervisor) CT_TRY(ct__child_open(child, 0, err));
-    return ct__run_start(q, run, child, &q->tuning->score, q->score_program, err);
+    return start_in(q, run, is_server(q) ? &slot->scorer : &slot->child, &q->tuning->score, q->score_program, err);
 }
 
 /* The supervisor of a slot has a report. */
@@ -134,8 +141,7 @@ static ct_status begin(ct__local *q, ct__slot *slot, ct__run *run, ct_err *err)
     slot->run = run;
     if (slot->rank > 0) return ct__rank_start(q, slot, err);
     if (is_server(q)) return ct__server_ask(q, slot, err);
-    if (!slot->child.supervisor) CT_TRY(ct__child_open(&slot->child, 0, err));
-    return ct__run_start(q, run, &slot->child, &q->tuning->command, q->program, err);
+    return start_in(q, run, &slot->child, &q->tuning->command, q->program, err);
 }
 
 ct_status ct__local_begin(ct__local *q, ct_err *err)

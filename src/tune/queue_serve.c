@@ -108,7 +108,7 @@ ct_status ct__answer(ct__local *q, ct__run *run, ct__stage stage, ct_err *err)
     if (status == CT_OK) status = q->comm->send(q->comm->user, 0, text.bytes, text.used, err);
     ct__text_free(&files);
     ct__text_free(&text);
-    ct__remove_tree(run->folder);
+    (void)ct_folder_remove(run->folder, NULL);
     return status;
 }
 

@@ -101,14 +101,28 @@ static ct_status start_server(ct__local *q, ct__slot *slot, ct_err *err)
     return ct__run_start(q, slot->run, &slot->child, &q->tuning->server, q->program, err);
 }
 
+/* The request to the server that runs, or to a new one. One that ran and reads no more has left, too. */
+static ct_status hand_over(ct__local *q, ct__slot *slot, const ct__text *line, ct_err *err)
+{
+    const int ran = slot->child.reaper != 0;
+    if (!ran) CT_TRY(start_server(q, slot, err));
+    slot->deadline = q->tuning->time_limit_s > 0 ? ct_now_s() + q->tuning->time_limit_s : INFINITY;
+    slot->asked = ct_now_s();
+    if (send_line(&slot->child, line)) return CT_OK;
+    if (ran) {
+        ct__child_close(&slot->child);
+        return hand_over(q, slot, line, err);
+    }
+    ct__child_stop(&slot->child); /* its report says more */
+    return CT_OK;
+}
+
 ct_status ct__server_ask(ct__local *q, ct__slot *slot, ct_err *err)
 {
     ct__text line = {0};
-    if (!slot->child.supervisor) CT_TRY(start_server(q, slot, err));
-    const ct_status status = request_line(q, slot->run, &line, err);
-    slot->deadline = q->tuning->time_limit_s > 0 ? ct_now_s() + q->tuning->time_limit_s : INFINITY;
-    slot->asked = ct_now_s();
-    if (status == CT_OK && !send_line(&slot->child, &line)) ct__child_stop(&slot->child); /* its report says more */
+    if (ct__child_gone(&slot->child)) ct__child_close(&slot->child); /* after its last answer: no run is to blame */
+    ct_status status = request_line(q, slot->run, &line, err);
+    if (status == CT_OK) status = hand_over(q, slot, &line, err);
     ct__text_free(&line);
     return status;
 }
@@ -170,13 +184,19 @@ static ct_status take_answer(ct__slot *slot, const char *line, int *well, ct_err
     return status;
 }
 
-/* The server ended, or closed its stdout. */
-static ct_status take_end(ct__local *q, ct__slot *slot, ct_err *err)
+/* The server ended, or closed its stdout. One that answered before, and ends well, may have done so before it saw this
+ * run: a new one is asked, *ended <- 0. */
+static ct_status take_end(ct__local *q, ct__slot *slot, int *ended, ct_err *err)
 {
     ct__run  *run = slot->run;
     ct_status status = CT_OK;
     CT_TRY(ct__child_report(&slot->child, &run->report, err));
     ct__child_close(&slot->child);
+    if (run->report.end == CT__CHILD_ENDED && !run->report.code && slot->answers > 0 && !slot->line.used) {
+        *ended = 0;
+        ct__report_free(&run->report);
+        return ct__server_ask(q, slot, err);
+    }
     run->report.seconds = ct_now_s() - slot->asked;
     if (run->report.end == CT__CHILD_STOPPED) {
         run->outcome.seconds = run->report.seconds;
@@ -227,7 +247,7 @@ ct_status ct__server_hear(ct__local *q, ct__slot *slot, int *ended, int *well, c
     struct pollfd report = {slot->child.socket, POLLIN, 0};
     if (poll(&report, 1, open ? 0 : 1000) > 0) { /* a program that closes its stdout usually ends */
         *ended = 1;
-        return take_end(q, slot, err);
+        return take_end(q, slot, ended, err);
     }
     if (open) return CT_OK;
     *ended = 1;

@@ -1,20 +1,22 @@
 /* run.h: what the files that run estimators share.
  *
- *   child          a program below a supervisor: limits, output, end               run_child.c, run_supervisor.c,
- *                                                                                  run_descendants.c
+ *   child          a program below a supervisor: limits, output, end               run_child.c, run_reaper.c,
+ *                                                                                  run_supervisor.c, run_descendants.c
  *   arguments      templates with placeholders                                     run_template.c, run_shell.c
  *   folders        one a run, those of failures are kept                           run_folder.c
  *   comparison     sites of a log, the estimate's residuals, own scoring           run_compare.c, run_first.c
  *   queue          runs waiting, under way, ended                                  queue_local.c, queue_server.c
  *
- * Every slot of the queue has a supervisor, a process that this one forks:
+ * Every slot of the queue has a supervisor, below a reaper that this process forks; both are subreapers:
  *
- *     this process ══ socket ══ supervisor (subreaper) ─── program ─── its children ...
+ *     this process ─── reaper ─── supervisor ─── program ─── its children ...
+ *          ╚════════ socket ═══════════╝
  *
  * The supervisor starts the program, reads its output, enforces its limits and kills what it leaves. All descendants of
  * a run are descendants of the supervisor, in whatever session or process group they put themselves. When the socket
- * closes, because this process ended in whatever way, the supervisor kills them and ends. The estimator's processes
- * are no children of this process: signal handlers and waits of the host program do not see them.
+ * closes, because this process ended in whatever way, the supervisor kills them and ends. When the supervisor itself
+ * is killed, the reaper kills them. The estimator's processes are no children of this process: signal handlers and
+ * waits of the host program do not see them.
  */
 #ifndef CT_TUNE_RUN_H
 #define CT_TUNE_RUN_H
@@ -72,16 +74,18 @@ typedef struct {
 void ct__report_free(ct__report *report);
 
 typedef struct {
-    pid_t supervisor; /* 0: none              */
+    pid_t reaper;     /* 0: none              */
     int   socket;
     int   to, from;   /* stdin and stdout of a program that is a server; else -1 */
 } ct__child;
 
-/* Fork a supervisor. pipes 1: the program's stdin and stdout are child->to and child->from; else they are /dev/null and
- * kept. CT_E_IO: no more processes or descriptors. */
+/* Fork a reaper with its supervisor. pipes 1: the program's stdin and stdout are child->to and child->from; else they
+ * are /dev/null and kept. CT_E_IO: no more processes or descriptors. */
 ct_status ct__child_open(ct__child *child, int pipes, ct_err *err);
-/* Kills the program with all its descendants, and the supervisor, and waits for them. */
+/* Kills the program with all its descendants, supervisor and reaper, and waits for them. */
 void ct__child_close(ct__child *child);
+/* Has the supervisor been killed, or a server's program ended? Of one that has nothing under way but a server. */
+int ct__child_gone(const ct__child *child);
 /* Start a program; its report can be read when child->socket is readable. One at a time. CT_E_IO: the supervisor is
  * gone. */
 ct_status ct__child_start(const ct__child *child, const ct__program *program, ct_err *err);
@@ -109,9 +113,17 @@ typedef struct {
 int ct__send_all(int socket, const void *bytes, size_t size);
 int ct__receive_all(int socket, void *bytes, size_t size);
 
-/* The life of a supervisor: in the forked process. in, out: of a server's program, or -1. */
+/* The life of a reaper: in the forked process. in, out: of a server's program, or -1. */
+_Noreturn void ct__reap(int socket, int in, int out, pid_t parent);
+/* The life of a supervisor: in a process that the reaper forks. It first sends an int, which is 0; of one that cannot
+ * be forked the reaper sends errno. */
 _Noreturn void ct__supervise(int socket, int in, int out, pid_t parent);
+/* Closes all descriptors but these; -1 is none. */
+void ct__close_others(int a, int b, int c);
 
+/* Numbers in a text that /proc wrote, a blank after each, appended to list. A last one without is cut, and left out: it
+ * is another process. */
+int ct__add_numbers(const char *text, pid_t list[], int count, int room);
 /* Kills all descendants of this process and reaps them. Those that may not be killed are left. */
 void ct__kill_descendants(void);
 /* The name and the command line that other processes see. */
@@ -168,8 +180,6 @@ ct_status ct__tuning_take_digest(ct_tuning *tuning, ct_err *err);
 
 /* ---- Folders ---------------------------------------------------------------------------------- */
 
-/* Remove a file or a folder with all that is in it; links are not followed. Failures are left. */
-void ct__remove_tree(const char *path);
 /* Make a folder with those above it. */
 ct_status ct__make_folders(const char *path, ct_err *err);
 /* "folder/name"; NULL: no memory. */

@@ -43,42 +43,56 @@ static int make_ends(int sockets[2], int in[2], int out[2], int pipes)
     return 1;
 }
 
-ct_status ct__child_open(ct__child *child, int pipes, ct_err *err)
-{
-    int sockets[2] = {-1, -1}, in[2] = {-1, -1}, out[2] = {-1, -1};
-    *child = (ct__child){.socket = -1, .to = -1, .from = -1};
-    const pid_t me = getpid();
-    sigset_t    all, before;
-    pid_t       pid = -1;
-    if (make_ends(sockets, in, out, pipes)) {
-        sigfillset(&all); /* handlers of this program must not run in the supervisor */
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        pid = fork();
-        if (pid == 0) ct__supervise(sockets[1], in[0], out[1], me);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    const int why = errno;
-    close_fd(&sockets[1]);
-    close_fd(&in[0]);
-    close_fd(&out[1]);
-    if (pid > 0) {
-        *child = (ct__child){.supervisor = pid, .socket = sockets[0], .to = in[1], .from = out[0]};
-        return CT_OK;
-    }
-    close_fd(&sockets[0]);
-    close_fd(&in[1]);
-    close_fd(&out[0]);
-    return ct_fail(err, why == ENOMEM ? CT_E_MEMORY : CT_E_IO, "no process can be started: %s", strerror(why));
-}
-
 void ct__child_close(ct__child *child)
 {
-    if (!child->supervisor) return;
+    if (!child->reaper) return;
     close_fd(&child->socket);
     close_fd(&child->to);
     close_fd(&child->from);
-    while (waitpid(child->supervisor, NULL, 0) < 0 && errno == EINTR) {} /* ECHILD: the host program took it */
-    child->supervisor = 0;
+    kill(child->reaper, SIGTERM); /* the closed socket is enough for a supervisor, but for one that is stopped */
+    while (waitpid(child->reaper, NULL, 0) < 0 && errno == EINTR) {} /* ECHILD: the host program took it */
+    child->reaper = 0;
+}
+
+/* Forks the reaper, and it the supervisor. 0: errno says why not. */
+static pid_t fork_reaper(const int sockets[2], const int in[2], const int out[2])
+{
+    const pid_t me = getpid();
+    sigset_t    all, before;
+    sigfillset(&all); /* handlers of this program must not run in them */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const pid_t pid = fork();
+    if (pid == 0) ct__reap(sockets[1], in[0], out[1], me);
+    const int why = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return pid > 0 ? pid : 0;
+}
+
+ct_status ct__child_open(ct__child *child, int pipes, ct_err *err)
+{
+    int         sockets[2] = {-1, -1}, in[2] = {-1, -1}, out[2] = {-1, -1};
+    const pid_t reaper = make_ends(sockets, in, out, pipes) ? fork_reaper(sockets, in, out) : 0;
+    int         why = errno;
+    close_fd(&sockets[1]);
+    close_fd(&in[0]);
+    close_fd(&out[1]);
+    *child = (ct__child){.reaper = reaper, .socket = sockets[0], .to = in[1], .from = out[0]};
+    if (reaper && !ct__receive_all(sockets[0], &why, sizeof why)) why = ECHILD; /* somebody killed it */
+    if (reaper && !why) return CT_OK;
+    ct__child_close(child);
+    if (!reaper) {
+        close_fd(&child->socket);
+        close_fd(&child->to);
+        close_fd(&child->from);
+    }
+    return ct_fail(err, why == ENOMEM ? CT_E_MEMORY : CT_E_IO, "no process can be started: %s", strerror(why));
+}
+
+int ct__child_gone(const ct__child *child)
+{
+    struct pollfd end = {child->socket, POLLIN, 0};
+    return child->reaper && poll(&end, 1, 0) > 0;
 }
 
 static ct_status gone(ct_err *err)

@@ -174,9 +174,12 @@ ct_status ct__estimate_read(const ct_tuning *tuning, const char *path, ct_trajec
     struct stat entry;
     ct_err      why = {0};
     *out = NULL;
-    if (stat(path, &entry))
+    if (stat(path, &entry) && (errno == ENOENT || errno == ENOTDIR))
         return ct__outcome_end(outcome, CT_TUNE_NO_ESTIMATE, err, "the program wrote no estimate: %s is not there",
                                path);
+    if (stat(path, &entry))
+        return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate %s cannot be reached: %s", path,
+                               strerror(errno));
     if (!S_ISREG(entry.st_mode) && !S_ISDIR(entry.st_mode)) /* to read them may wait for a writer, or for a key */
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err,
                                "the estimate cannot be used: %s is a device, pipe or socket, and must be a file", path);

@@ -35,13 +35,12 @@ static ssize_t read_some(const char *path, char *buf, size_t size)
     return (ssize_t)used;
 }
 
-/* Numbers in a text, appended to list. */
-static int add_numbers(const char *text, pid_t list[], int count, int room)
+int ct__add_numbers(const char *text, pid_t list[], int count, int room)
 {
     for (const char *at = text; count < room;) {
         char      *end;
         const long pid = strtol(at, &end, 10);
-        if (end == at) break;
+        if (end == at || !*end) break;
         if (pid > 0) list[count++] = (pid_t)pid;
         at = end;
     }
@@ -79,7 +78,7 @@ static int add_children(pid_t parent, pid_t list[], int count, int room)
         const long thread = strtol(entry->d_name, NULL, 10);
         if (thread <= 0) continue;
         snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)parent, thread);
-        if (read_some(path, text, sizeof text) > 0) count = add_numbers(text, list, count, room);
+        if (read_some(path, text, sizeof text) > 0) count = ct__add_numbers(text, list, count, room);
     }
     closedir(threads);
     return count;

@@ -4,21 +4,9 @@
 #include "tune/run.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int remove_entry(const char *path, const struct stat *entry, int type, struct FTW *where)
-{
-    (void)entry;
-    (void)where;
-    if (type == FTW_DNR) (void)chmod(path, 0700);
-    (void)remove(path);
-    return 0;
-}
-
-void ct__remove_tree(const char *path) { (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
 
 static int is_folder(const char *path)
 {

@@ -308,7 +308,7 @@ static int enforce(supervisor *s)
             return 1;
         }
     }
-    if (s->start.time_limit_s > 0 && !s->stop_at && t > s->began + s->start.time_limit_s) {
+    if (s->start.time_limit_s > 0 && !(s->stop_at > 0) && t > s->began + s->start.time_limit_s) {
         s->end.end = CT__CHILD_TIME;
         s->stop_at = t;
         kill(-s->program, SIGTERM);
@@ -376,17 +376,17 @@ static int report(supervisor *s)
 
 static void on_child(int number) { (void)number; }
 
-/* Wait for a message while nothing runs. */
-static void await(const supervisor *s)
+/* Wait for a message while nothing runs; SIGCHLD, which the parent's end sends, interrupts it. */
+static void await(const supervisor *s, const sigset_t *open_mask)
 {
     struct pollfd         fd = {s->socket, POLLIN, 0};
     const struct timespec timeout = {(time_t)IDLE_S, 0};
-    while (ppoll(&fd, 1, &timeout, NULL) <= 0)
+    while (ppoll(&fd, 1, &timeout, open_mask) <= 0)
         if (getppid() != s->parent) _exit(0);
 }
 
 /* Descriptors of the host program: its locks and pipes end with it alone. */
-static void close_others(int a, int b, int c)
+void ct__close_others(int a, int b, int c)
 {
     const long most = sysconf(_SC_OPEN_MAX);
     int        low = 0, keep[3] = {a, b, c};
@@ -431,11 +431,11 @@ void ct__supervise(int socket, int in, int out, pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGCHLD); /* a look at the parent, which may have lost a thread only */
 #endif
     ct__rename_process("runs-of-tune"); /* `pkill -f covtune` is for its parent; this one ends what the parent leaves */
-    close_others(socket, in, out);
-    while (open("/dev/null", O_RDWR) < 2) {} /* 0, 1, 2: no pipe may come to be one of them */
-    if (getppid() != parent) _exit(0);
+    ct__close_others(socket, in, out);
+    for (int fd = 0; fd >= 0 && fd < 2;) fd = open("/dev/null", O_RDWR); /* no pipe may come to be 0, 1 or 2 */
+    if (getppid() != parent || !ct__send_all(socket, &(int){0}, sizeof(int))) _exit(0);
     for (;;) {
-        await(&s);
+        await(&s, &open_mask);
         if (!ct__receive_all(socket, &s.start, sizeof s.start)) _exit(0);
         if (!s.start.size) continue; /* a stop that came after the end */
         void     *text = s.text;

@@ -117,6 +117,8 @@ void ct__read_parameters(ct__tuning_reader *r, ct__node *items);
 /* After templates are known: the problem's parameters, places and spreads. */
 void ct__resolve_parameters(ct__tuning_reader *r, ct__node *spread);
 void ct__read_logs(ct__tuning_reader *r, ct__node *logs, int truth_needed);
+/* A log that is listed twice would be held out beside its copy, or tested with what was learned from it. */
+void ct__check_copies(ct__tuning_reader *r);
 /* command, server, environment, score, estimate.file. */
 void ct__read_templates(ct__tuning_reader *r, ct__node *root);
 

@@ -7,8 +7,6 @@
 
 #include <sys/stat.h>
 
-#define COPY_LEAST 256 /* bytes */
-
 #define FOLDER_DEPTH 3 /* of the first file in a folder that is a log: mav0/imu0/data.csv */
 
 /* The parts of one log. */
@@ -267,58 +265,6 @@ static void check_recordings(ct__tuning_reader *r)
         }
 }
 
-static int same_content(const char *a, const char *b)
-{
-    char  x[4096], y[4096];
-    FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
-    int   same = f && g, more = same;
-    while (same && more) {
-        const size_t n = fread(x, 1, sizeof x, f);
-        same = fread(y, 1, sizeof y, g) == n && !memcmp(x, y, n) && !ferror(f) && !ferror(g);
-        more = n > 0;
-    }
-    if (f) fclose(f);
-    if (g) fclose(g);
-    return same;
-}
-
-/* One file under two names, or a copy. Files of a few bytes, such as names of scenarios, are alike by chance. */
-static int same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    if (!a || !b) return 0;
-    if (!strcmp(a, b)) return 1;
-    if (stat(a, &x) || stat(b, &y)) return 0;
-    if (x.st_dev == y.st_dev && x.st_ino == y.st_ino) return 1;
-    if (!S_ISREG(x.st_mode) || !S_ISREG(y.st_mode) || x.st_size != y.st_size || x.st_size < COPY_LEAST) return 0;
-    return same_content(a, b);
-}
-
-/* Are all files of two logs, and their truths, the same? */
-static int same_log(const ct__tune_log *a, const ct__tune_log *b)
-{
-    if ((a->truth || b->truth) && !same_file(a->truth, b->truth)) return 0;
-    if (a->files != b->files) return 0;
-    for (int32_t f = 0; f < a->files; f++)
-        if (!same_file(a->file_path[f], b->file_path[f])) return 0;
-    return 1;
-}
-
-/* A log that is listed twice would be held out beside its copy, or tested with what was learned from it. */
-static void check_copies(ct__tuning_reader *r)
-{
-    const ct_tuning *t = r->t;
-    for (int32_t i = 0; i < t->problem.logs; i++)
-        for (int32_t k = 0; k < i; k++) {
-            if (!same_log(&t->log[i], &t->log[k])) continue;
-            ct__mistake(&r->base, r->log[i],
-                        "the %s log %.60s has the files of the %s log %.60s; a log may be there once",
-                        t->log[i].test ? "test" : "training", t->log[i].name, t->log[k].test ? "test" : "training",
-                        t->log[k].name);
-            return;
-        }
-}
-
 static void add_name(ct__tuning_reader *r, const char *name, ct__node *node)
 {
     for (int32_t k = 0; k < r->log_names; k++)
@@ -375,7 +321,7 @@ void ct__read_logs(ct__tuning_reader *r, ct__node *logs, int truth_needed)
     }
     if (r->base.status != CT_OK) return;
     check_recordings(r);
-    if (!r->base.mistakes) check_copies(r);
+    if (!r->base.mistakes) ct__check_copies(r);
     collect_names(r, logs);
     if (r->base.status == CT_OK) check_names(r);
     t->public_log = ct__schema_alloc(&r->base, t->problem.logs, sizeof *t->public_log);

@@ -6,7 +6,6 @@
 #include "cli/tune/tune.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,19 +43,12 @@ static void name_files(const char *out, tune_job *job)
 
 /* ---- begin ---- */
 
-static int remove_one(const char *path, const struct stat *entry, int type, struct FTW *place)
-{
-    (void)entry, (void)type, (void)place;
-    return remove(path) && errno != ENOENT;
-}
-
 /* A folder of the old run with all that is in it; links are not followed. */
 static ct_status remove_folder(const char *path, ct_err *err)
 {
     struct stat entry;
     if (lstat(path, &entry) != 0 || !S_ISDIR(entry.st_mode)) return CT_OK;
-    if (!nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS)) return CT_OK;
-    return ct_fail(err, CT_E_IO, "%s: cannot be removed: %s", path, strerror(errno));
+    return ct_folder_remove(path, err);
 }
 
 /* The bytes of TUNE.yaml, into a copy. */

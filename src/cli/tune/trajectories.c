@@ -34,18 +34,24 @@ static double *start_values(const tune_job *job)
     return start;
 }
 
+/* Is it of the truth, or of wanted values? "log7-..." is of log 7. Other names are not ours. */
+static int is_wanted(const tune_job *job, const double *const wanted[2], const char *file)
+{
+    char name[64], *end;
+    const long log = strncmp(file, "log", 3) ? -1 : strtol(file + 3, &end, 10);
+    if (log < 0 || log >= job->problem->logs || strstr(file, "-truth.txt")) return 1;
+    for (int k = 0; k < 2; k++)
+        if (!strcmp(file, ct_tuning_estimate_name(job->tuning, (int32_t)log, wanted[k], name))) return 1;
+    return 0;
+}
+
 /* Files of other values. */
 static void prune(const tune_job *job, const double *const wanted[2])
 {
     DIR *dir = cli_open_folder(job->estimates);
     const struct dirent *e;
     while (dir && (e = readdir(dir))) {
-        char name[64];
-        int keep = e->d_name[0] == '.' || strstr(e->d_name, "-truth.txt") != NULL;
-        for (int32_t i = 0; !keep && i < job->problem->logs; i++)
-            for (int k = 0; k < 2; k++)
-                keep |= !strcmp(e->d_name, ct_tuning_estimate_name(job->tuning, i, wanted[k], name));
-        if (keep) continue;
+        if (is_wanted(job, wanted, e->d_name)) continue;
         char *path = cli_path_join(job->estimates, e->d_name);
         unlink(path);
         free(path);

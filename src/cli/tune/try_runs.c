@@ -3,22 +3,13 @@
 #include "cli/tune/tune.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define COVERED 0.9  /* of the truth's time: less than that is told */
 #define LOST    0.01 /* of poses: more than that is told            */
-
-static int remove_one(const char *path, const struct stat *entry, int type, struct FTW *place)
-{
-    (void)entry, (void)type, (void)place;
-    remove(path);
-    return 0;
-}
 
 static ct_status run_all(const cli_io *io, tune_job *job, ct_tune_outcome outcome[], ct_err *err)
 {
@@ -175,7 +166,7 @@ cli_exit tune_try(const cli_io *io, const tune_request *request, tune_job *job)
     job->queue = NULL;
     const int stopped = cli_interrupted();
     cli_interrupt_end();
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    (void)ct_folder_remove(folder, NULL);
     for (int32_t i = 0; i < job->problem->logs; i++) failed += outcome[i].end != CT_TUNE_DONE;
     cli_exit code = stopped ? CLI_INTERRUPTED : failed ? CLI_FAILED : CLI_DONE;
     if (status != CT_OK)
