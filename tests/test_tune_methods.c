@@ -344,6 +344,37 @@ static void test_a_search_that_is_stuck_says_so_and_where(void)
     ct_tune_result_free(&r);
 }
 
+/* A ripple over the whole range, far down flat: PRAXIS ends at a bound, and asks for one point for ever. */
+static void ripple(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double e = 1e4 * exp(value[0]);
+    for (int64_t i = 0; i < t->rows; i++) {
+        const double d = e * sin(0.3 * (double)i + e + log_);
+        r[i] = sqrt(log1p(d * d));
+    }
+}
+
+static void test_a_search_at_a_bound_ends(void)
+{
+    static const ct_tune_method METHODS[] = {CT_TUNE_POWELL, CT_TUNE_NELDER_MEAD, CT_TUNE_BOBYQA, CT_TUNE_GLOBAL};
+    static const double         LOWER[] = {1e-150, 1e-12, 0.01};
+    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++)
+        for (size_t k = 0; k < sizeof LOWER / sizeof *LOWER; k++) {
+            ct_tune_parameter p = toy_parameter("a", 3.7);
+            p.lower = LOWER[k];
+            p.upper = 3.7;
+            ct_tune_problem problem = {1, 3, 0, &p, LOGS, NULL};
+            ct_tune_options options = ct_tune_defaults();
+            toy             t = {.rows = 5, .residual = ripple};
+            options.method = METHODS[i];
+            options.points = 30;
+            options.folds = 2;
+            ct_tune_result r = toy_tune(&t, &problem, &options);
+            CHECK(t.wrong == 0 && r.points < 100);
+            ct_tune_result_free(&r);
+        }
+}
+
 int main(void)
 {
     RUN(test_rosenbrocks_minimum_is_found);
@@ -352,6 +383,7 @@ int main(void)
     RUN(test_linear_parameters_and_active_bounds);
     RUN(test_every_method_comes_near_the_minimum);
     RUN(test_a_search_does_not_end_on_a_plateau);
+    RUN(test_a_search_at_a_bound_ends);
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
     RUN(test_a_common_factor_costs_no_run_before_the_first_step);
     RUN(test_a_common_factor_that_matters_is_found);

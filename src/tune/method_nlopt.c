@@ -7,11 +7,13 @@
 
 #define LARGE      1e3 /* log loss of a point without estimates                   */
 #define FIRST_STEP 1.0 /* of local methods, in log variance                       */
+#define KNOWN_MOST 500 /* points in a row that were evaluated before: PRAXIS asks for one at a bound for ever */
 
 typedef struct {
     ct__tuner      *t;
     ct__tune_point *best;
     nlopt_opt       opt;
+    int             known; /* points in a row that are not new */
     ct_status       status;
 } nlopt_run;
 
@@ -29,9 +31,11 @@ static double objective(unsigned n, const double *x, double *gradient, void *use
     ct__tune_point *p = NULL;
     (void)n;
     (void)gradient;
+    const int64_t before = r->t->points;
     if (r->status == CT_OK && ct__points_left(r->t)) r->status = ct__point_at(r->t, x, &p);
     if (r->status == CT_OK && p) r->status = ct__evaluate(r->t, 1, &p, CT__TRAIN, r->t->repeats);
-    if (r->status != CT_OK || !p || r->t->cancelled) {
+    r->known = r->t->points > before ? 0 : r->known + 1;
+    if (r->status != CT_OK || !p || r->t->cancelled || r->known > KNOWN_MOST) {
         nlopt_force_stop(r->opt);
         return LARGE;
     }
@@ -73,6 +77,7 @@ ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **an
     if (r.status == CT_OK && result == NLOPT_OUT_OF_MEMORY) r.status = ct__no_memory(t->err, "parameters", t->c.n);
     *answer = r.best;
     *stop = t->cancelled                     ? CT_TUNE_STOP_CANCELLED
+            : r.known > KNOWN_MOST           ? CT_TUNE_STOP_STEP
             : result == NLOPT_FORCED_STOP    ? CT_TUNE_STOP_POINTS
             : result == NLOPT_FTOL_REACHED   ? CT_TUNE_STOP_LOSS
             : result > 0                     ? CT_TUNE_STOP_STEP
