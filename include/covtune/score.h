@@ -191,6 +191,8 @@ typedef enum {
     CT_TRACK_LOSS_COUNT
 } ct_track_loss;
 
+#define CT_GAP_USUAL (-1.0)
+
 typedef struct {
     ct_track_loss type;
     double        delta;       /* of RELATIVE and of RPE: from every site to the first that far on, of the truth: 1 */
@@ -202,7 +204,8 @@ typedef struct {
     double        nees;        /* weight w of log(NEES)^2 with the mean per coordinate: a row sqrt(w poses) log(NEES);
                                   needs covariances: 0                                                          */
     ct_alignment  align;
-    double        gap_s;       /* largest gap of truth and estimate that is interpolated: 0.5                   */
+    double        gap_s;       /* largest gap of truth and estimate that is interpolated; CT_GAP_USUAL: 0.5, and of
+                                  estimates 2.5 median intervals of the first one if that is more               */
     double        offset_s;    /* added to the stamps of the estimate                                           */
     double        skip_s;      /* after both have begun: not compared                                           */
     int           whole;       /* 1: the truth before the first estimate's beginning and after its end counts too: 0.

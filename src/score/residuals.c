@@ -48,7 +48,7 @@ static ct_status check_estimate(const ct_sites *s, const ct_trajectory *estimate
 static ct_status no_site(const ct_sites *s, const ct_trajectory *estimate, ct_err *err)
 {
     const ct_trajectory truth = {.poses = s->count, .stamp = s->stamp};
-    return ct__no_overlap(estimate, &truth, s->options.offset_s, "where they are compared", err);
+    return ct__no_overlap(estimate, &truth, s->options.offset_s, "where they are compared", "a larger gap may find more", err);
 }
 
 static ct_status find(const ct_sites *s, const ct_trajectory *estimate, found *out, ct_err *err)
