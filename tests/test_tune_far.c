@@ -140,8 +140,8 @@ static double end_of_search(const double start[6])
     return loss;
 }
 
-/* A long step took one radar for useless, so that none of its numbers had a slope, and the other had to do: the loss was
- * 1.27 times the least. Of 60 starts three ended so. */
+/* A long step took one radar for useless, so that none of its numbers had a slope, and the other had to do: the loss
+ * was 1.27 times the least. Of 60 starts three ended so. */
 static void test_a_sensor_that_was_switched_off_comes_back(void)
 {
     const int starts = 60;

@@ -192,7 +192,8 @@ static void test_files_of_a_shell_command_get_their_folder(void)
         .truth = truth};
     CHECK(here && chdir(folder_path) == 0);
     char *text = draft(&o);
-    CHECK(text && strstr(text, "A=1 python3 {here}/gate.py '{log}' {q}|{here}/run \\\"{here}/gate.py\\\" >out.csv; run"));
+    CHECK(text && strstr(text, "A=1 python3 {here}/gate.py '{log}' {q}|{here}/run "
+                               "\\\"{here}/gate.py\\\" >out.csv; run"));
     CHECK(here && chdir(here) == 0);
     free(here);
     free(text);

@@ -237,6 +237,22 @@ double ct_sites_time(const ct_sites *sites, int64_t row);
 ct_status ct_sites_residuals(const ct_sites *sites, const ct_trajectory *estimate, double residual[], ct_score *score,
                              ct_err *err);
 
+/* What one constant correction would leave of the errors at the sites, root mean squares in m and rad. It is a small
+ * part of what there was if a convention is another. NaN: there are no rotations or times, or positions do not
+ * determine it. */
+typedef struct {
+    double translation, rotation; /* as they are compared                                                       */
+    double moved;                 /* positions after a rigid motion, by least squares; NaN: they were aligned, or
+                                     the loss is of motions                                                     */
+    double scale, scaled;         /* ... and with that scale                                                    */
+    double turn[3], turned;       /* rotations if the truth's body is the estimate's turned by Exp(turn)        */
+    double mirrored;              /* yaws if their sign is turned, and a constant added; planar ones alone      */
+    double late_s, shifted;       /* positions if the stamps of the estimate are late by that                   */
+} ct_conventions;
+
+/* CT_E_EMPTY: no site has an estimate. */
+ct_status ct_sites_conventions(const ct_sites *sites, const ct_trajectory *estimate, ct_conventions *out, ct_err *err);
+
 #ifdef __cplusplus
 }
 #endif

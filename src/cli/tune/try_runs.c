@@ -1,5 +1,6 @@
 /* try_runs.c: --try: one run of every log at the start values. Runs are in a temporary folder, which is removed. */
 #define _XOPEN_SOURCE 700
+#include "cli/common/findings.h"
 #include "cli/tune/tune.h"
 
 #include <errno.h>
@@ -132,6 +133,23 @@ static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
                "counts them less\n", job->problem->log[lost - outcome].name, 100 * lost_share(lost));
 }
 
+/* What the library says of frames, clocks and units. */
+static void print_conventions(const tune_job *job, const ct_tune_outcome outcome[])
+{
+    const int32_t logs = job->problem->logs;
+    ct_conventions *of = cli_alloc(logs, sizeof *of);
+    ct_findings list = {0};
+    ct_err err = {0};
+    for (int32_t i = 0; i < logs; i++)
+        if (outcome[i].end == CT_TUNE_DONE) of[i] = outcome[i].conventions;
+    if (ct_tune_note_conventions(job->problem, of, &list, &err) == CT_OK && list.count) {
+        printf("\n");
+        cli_findings_print("warning", &list, CT_TOPIC_COUNT, 1, -1);
+    }
+    ct_findings_free(&list);
+    free(of);
+}
+
 static void print_json(const tune_job *job, const ct_tune_outcome outcome[])
 {
     json_t *o = cli_object(), *logs = cli_array();
@@ -192,6 +210,7 @@ cli_exit tune_try(const cli_io *io, const tune_request *request, tune_job *job)
         print_table(job, outcome);
         print_messages(job, outcome);
         print_remarks(job, outcome);
+        print_conventions(job, outcome);
     }
     if (status == CT_OK && !stopped && failed)
         cli_fail(io, "%d of %d logs have no estimate at the start values", failed, job->problem->logs);
