@@ -228,6 +228,65 @@ static void test_sites_where_the_first_estimate_has_none(void)
     ct_trajectory_free(first);
 }
 
+static void slow_down(ct_trajectory *t, int64_t every, ct_ns later)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->poses; i += every) {
+        t->stamp[n] = t->stamp[i] + later;
+        t->pose[n++] = t->pose[i];
+    }
+    t->poses = n;
+}
+
+/* Surveyed points every second, and a filter that writes ten times as often, at other stamps. */
+static void test_truth_that_is_slow_is_compared_at_its_own_stamps(void)
+{
+    ct_trajectory *truth = winding_path(101, 1), *first = copy_of(truth);
+    slow_down(truth, 10, 0);
+    for (int64_t i = 0; i < first->poses; i++) first->stamp[i] += 3 * SECOND / 100;
+    ct_track_options o = ct_track_defaults();
+    residuals a = residuals_of(truth, first, first, &o);
+    CHECK(ct_sites_count(a.sites) == 10 && a.score.lost == 0); /* the first point is before the first pose */
+    CHECK_NEAR(ct_sites_time(a.sites, 3), 1, 1e-9);
+    drop(&a);
+    o.whole = 1;
+    a = residuals_of(truth, first, first, &o);
+    CHECK(ct_sites_count(a.sites) == 11 && a.score.lost == 1);
+    drop(&a);
+    o.whole = 0;
+    o.gap_s = 3; /* said: the truth is interpolated */
+    a = residuals_of(truth, first, first, &o);
+    CHECK(ct_sites_count(a.sites) == 100 && a.score.lost == 0);
+    drop(&a);
+    truth->poses = 1; /* where it ended, and nothing else */
+    truth->stamp[0] = first->stamp[50] + SECOND / 100;
+    a = residuals_of(truth, first, first, NULL);
+    CHECK(ct_sites_count(a.sites) == 1 && a.score.lost == 0);
+    drop(&a);
+    ct_trajectory_free(truth);
+    ct_trajectory_free(first);
+}
+
+/* A radar turns once a second and misses some turns: half a second was a gap, and a fifth of the poses was lost. */
+static void test_missing_record_of_a_slow_estimate_is_bridged(void)
+{
+    ct_trajectory *truth = winding_path(501, 1), *first = copy_of(truth);
+    slow_down(first, 10, 0);
+    for (int64_t i = 45; i > 0; i -= 5) drop_pose(first, i);
+    for (int slow = 0; slow < 2; slow++) {
+        if (slow) slow_down(truth, 10, 0);
+        residuals a = residuals_of(truth, first, first, NULL);
+        CHECK(a.score.lost == 0 && ct_sites_count(a.sites) == (slow ? 51 : 42));
+        drop(&a);
+    }
+    for (int64_t i = 20; i < 25; i++) drop_pose(first, 20); /* now there is none from 24 to 30 s */
+    residuals a = residuals_of(truth, first, first, NULL);
+    CHECK(a.score.lost == 7); /* what is longer is a gap */
+    drop(&a);
+    ct_trajectory_free(truth);
+    ct_trajectory_free(first);
+}
+
 /* A truth of a whole day, an estimate of a part of it: what is compared, and skipped, is the part. */
 static void test_truth_may_be_longer_than_the_log(void)
 {
@@ -444,6 +503,8 @@ int main(void)
     RUN(test_motions_that_leave_the_loss_alone);
     RUN(test_lost_poses_count_as_the_penalty);
     RUN(test_sites_where_the_first_estimate_has_none);
+    RUN(test_truth_that_is_slow_is_compared_at_its_own_stamps);
+    RUN(test_missing_record_of_a_slow_estimate_is_bridged);
     RUN(test_truth_may_be_longer_than_the_log);
     RUN(test_without_times_poses_are_compared_by_number);
     RUN(test_half_the_squares_are_the_kernels);

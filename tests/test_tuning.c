@@ -235,6 +235,28 @@ static char *edited_text(const char *text, const char *from, const char *to)
 
 static char *edited(const char *from, const char *to) { return edited_text(MINIMAL, from, to); }
 
+/* On a linear scale from 0.1 to 50 a search never saw the widths below 2, where the minimum was. */
+static void test_width_of_a_kernel_is_searched_by_its_logarithm(void)
+{
+    static const struct {
+        const char *is;
+        int log;
+    } CASE[] = {
+        {"is: number, lower: 0.1, upper: 50}", 1},
+        {"is: number, lower: 0.1, upper: 50, scale: linear}", 0},
+        {"is: number, lower: 0.4, upper: 0.9}", 0}, /* no order of magnitude */
+        {"is: number, lower: 0, upper: 50}", 0},
+        {"is: number, lower: -0.2, upper: 2}", 0}, /* a delay */
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        char      *text = edited("lower: 0.01, upper: 10}", CASE[i].is);
+        ct_tuning *t = text ? read_text(text) : NULL;
+        CHECK(t && parameter(t, "gps")->log == CASE[i].log);
+        ct_tuning_free(t);
+        free(text);
+    }
+}
+
 static void test_files_that_change_are_noticed(void)
 {
     ct_err     err = {0};
@@ -484,6 +506,7 @@ int main(void)
     RUN(test_stars_pair_logs_with_truths);
     RUN(test_logs_may_be_folders);
     RUN(test_the_digest_tells_where_each_parameter_goes);
+    RUN(test_width_of_a_kernel_is_searched_by_its_logarithm);
     RUN(test_files_that_change_are_noticed);
     RUN(test_logs_that_are_no_files);
     RUN(test_keys_and_values_that_are_wrong);

@@ -30,6 +30,10 @@ static void test_keys_are_told_by_their_words(void)
     check_class("publish_rate", 0, CT_QUANTITY_SIGMA);
     check_class("noise_threshold", 0, CT_QUANTITY_SIGMA);
     check_class("wheel.radius", 0, CT_QUANTITY_SIGMA);
+    check_class("gps_covariance.rows", 0, CT_QUANTITY_SIGMA); /* of a matrix of OpenCV */
+    check_class("noise.huberWidth", 1, CT_QUANTITY_NUMBER);
+    check_class("uwb.gate", 1, CT_QUANTITY_NUMBER);
+    check_class("kernel_type", 0, CT_QUANTITY_NUMBER);
 }
 
 static char *draft(const ct_tuning_draft_options *o)
@@ -147,6 +151,54 @@ static void test_arguments_and_shells(void)
     free(text);
 }
 
+/* Learned as drafted, a matrix got 1.7 rows. Lines in comments are right as they are. */
+static void test_sizes_of_matrices_are_no_noise(void)
+{
+    char params[768], log[768], truth[768];
+    put_file("lag.yaml", "%YAML:1.0\n---\ngps_covariance: !!opencv-matrix\n   rows: 2\n   cols: 2\n   dt: d\n"
+                         "   data: [25.0, 0.0, 0.0, 16.0]\nhuber_width: 10.0\n");
+    snprintf(params, sizeof params, "%s", in_folder("lag.yaml"));
+    snprintf(log, sizeof log, "%s", in_folder("train/*.csv"));
+    snprintf(truth, sizeof truth, "%s", in_folder("train/*.tum"));
+    const ct_tuning_draft_options o = {.command = "sh run {params} {log} {estimate}",
+                                       .params = params,
+                                       .log = log,
+                                       .truth = truth,
+                                       .folder = folder_path};
+    char *text = draft(&o), *line = text ? strstr(text, "# huber_width") : NULL;
+    CHECK(line != NULL);
+    if (line) memmove(line, line + 2, strlen(line + 2) + 1);
+    ct_tuning *t = accepted(text);
+    if (t) {
+        const ct_tune_problem *p = ct_tuning_problem(t);
+        CHECK(p->parameters == 3 && !strcmp(p->parameter[0].name, "gps_covariance_data[0]"));
+        CHECK(p->parameters == 3 && p->parameter[1].start == 16 && p->parameter[2].upper == 1000);
+    }
+    ct_tuning_free(t);
+    free(text);
+}
+
+/* The shell is started in the run's folder, where no script of the command is. */
+static void test_files_of_a_shell_command_get_their_folder(void)
+{
+    char log[768], truth[768], *here = getcwd(NULL, 0);
+    put_file("gate.py", "print()\n");
+    put_file("out.csv", "1\n");
+    snprintf(log, sizeof log, "%s", in_folder("train/*.csv"));
+    snprintf(truth, sizeof truth, "%s", in_folder("train/*.tum"));
+    const ct_tuning_draft_options o = {
+        .command = "A=1 python3 gate.py '{log}' {q}|./run \"./gate.py\" >out.csv; run && mv out.csv {estimate}",
+        .log = log,
+        .truth = truth};
+    CHECK(here && chdir(folder_path) == 0);
+    char *text = draft(&o);
+    CHECK(text && strstr(text, "A=1 python3 {here}/gate.py '{log}' {q}|{here}/run "
+                               "\\\"{here}/gate.py\\\" >out.csv; run"));
+    CHECK(here && chdir(here) == 0);
+    free(here);
+    free(text);
+}
+
 static void refused(const ct_tuning_draft_options *o, ct_status status, const char *sentence)
 {
     ct_err err = {0};
@@ -217,6 +269,8 @@ int main(void)
     RUN(test_numbers_without_names_of_noise_are_offered);
     RUN(test_parameters_of_a_launch_file_have_their_names);
     RUN(test_arguments_and_shells);
+    RUN(test_sizes_of_matrices_are_no_noise);
+    RUN(test_files_of_a_shell_command_get_their_folder);
     RUN(test_further_files_of_a_log_are_found_beside_it);
     RUN(test_what_is_missing_is_said);
     RUN(test_names_are_those_of_the_lists);

@@ -191,6 +191,8 @@ typedef enum {
     CT_TRACK_LOSS_COUNT
 } ct_track_loss;
 
+#define CT_GAP_USUAL (-1.0)
+
 typedef struct {
     ct_track_loss type;
     double        delta;       /* of RELATIVE and of RPE: from every site to the first that far on, of the truth: 1 */
@@ -202,7 +204,8 @@ typedef struct {
     double        nees;        /* weight w of log(NEES)^2 with the mean per coordinate: a row sqrt(w poses) log(NEES);
                                   needs covariances: 0                                                          */
     ct_alignment  align;
-    double        gap_s;       /* largest gap of truth and estimate that is interpolated: 0.5                   */
+    double        gap_s;       /* largest gap of truth and estimate that is interpolated; CT_GAP_USUAL: 0.5, and of
+                                  estimates 2.5 median intervals of the first one if that is more               */
     double        offset_s;    /* added to the stamps of the estimate                                           */
     double        skip_s;      /* after both have begun: not compared                                           */
     int           whole;       /* 1: the truth before the first estimate's beginning and after its end counts too: 0.
@@ -233,6 +236,22 @@ double ct_sites_time(const ct_sites *sites, int64_t row);
  * estimate. */
 ct_status ct_sites_residuals(const ct_sites *sites, const ct_trajectory *estimate, double residual[], ct_score *score,
                              ct_err *err);
+
+/* What one constant correction would leave of the errors at the sites, root mean squares in m and rad. It is a small
+ * part of what there was if a convention is another. NaN: there are no rotations or times, or positions do not
+ * determine it. */
+typedef struct {
+    double translation, rotation; /* as they are compared                                                       */
+    double moved;                 /* positions after a rigid motion, by least squares; NaN: they were aligned, or
+                                     the loss is of motions                                                     */
+    double scale, scaled;         /* ... and with that scale                                                    */
+    double turn[3], turned;       /* rotations if the truth's body is the estimate's turned by Exp(turn)        */
+    double mirrored;              /* yaws if their sign is turned, and a constant added; planar ones alone      */
+    double late_s, shifted;       /* positions if the stamps of the estimate are late by that                   */
+} ct_conventions;
+
+/* CT_E_EMPTY: no site has an estimate. */
+ct_status ct_sites_conventions(const ct_sites *sites, const ct_trajectory *estimate, ct_conventions *out, ct_err *err);
 
 #ifdef __cplusplus
 }

@@ -127,6 +127,7 @@ typedef struct {
     double      nees;                  /* mean per coordinate; NaN: no covariances                                */
     double      covered;               /* share of the truth's time between the estimate's first and last pose; NaN:
                                           all of it counts, or has no times                                       */
+    ct_conventions conventions;        /* of the first run of a log that this queue compares; else 0              */
     double      seconds;               /* of the run                                                              */
     int         cached;                /* 1: from a journal                                                       */
     int         code;                  /* exit code, or minus the signal                                          */
@@ -286,6 +287,11 @@ typedef struct {
 ct_status ct_tune(const ct_tune_problem *problem, const ct_tune_options *options, ct_tune_queue *queue,
                   ct_tune_result *result, ct_err *err);
 void      ct_tune_result_free(ct_tune_result *result);
+
+/* Findings of most logs whose estimate is off by a constant: a frame, unit, clock, body, sign. of: of each log, 0 where
+ * it is not known. */
+ct_status ct_tune_note_conventions(const ct_tune_problem *problem, const ct_conventions of[], ct_findings *list,
+                                   ct_err *err);
 
 /* ---- The file --------------------------------------------------------------------------------- */
 

@@ -74,7 +74,7 @@ static int constant_offset(const ct_trajectory *estimate, const ct_trajectory *t
 }
 
 ct_status ct__no_overlap(const ct_trajectory *estimate, const ct_trajectory *truth, double offset_s, const char *rule,
-                         ct_err *err)
+                         const char *nearer, ct_err *err)
 {
     char way[160] = "are the clocks the same, and are the times in seconds?";
     double offset = 0;
@@ -85,7 +85,7 @@ ct_status ct__no_overlap(const ct_trajectory *estimate, const ct_trajectory *tru
     if (apart && constant_offset(estimate, truth, &offset))
         snprintf(way, sizeof way, "they last about as long: if both begin together, the offset is %.3f s", offset);
     else if (!apart)
-        snprintf(way, sizeof way, "a larger tolerance, or association by interpolation, may find more");
+        snprintf(way, sizeof way, "%s", nearer);
     return ct_fail(err, CT_E_EMPTY,
                    "no pose of the estimate (%.3f to %.3f s%s) meets one of the truth (%.3f to %.3f s)%s%s; %s", from,
                    to, offset_s != 0 ? " with the offset" : "", begin, end, rule[0] ? " " : "", rule, way);
@@ -197,11 +197,15 @@ ct_status ct__associate(const ct_trajectory *estimate, const ct_trajectory *trut
     else
         status = by_index(estimate, truth, out, lost, err);
     if (status == CT_OK && out->count == 0) {
-        if (rule == CT_ASSOCIATE_NEAREST)
+        const int by_nearest = rule == CT_ASSOCIATE_NEAREST;
+        if (by_nearest)
             snprintf(how, sizeof how, "within %g s", o->tolerance_s);
         else
             snprintf(how, sizeof how, "in gaps of at most %g s", o->gap_s);
-        status = ct__no_overlap(estimate, truth, o->offset_s, how, err);
+        status = ct__no_overlap(estimate, truth, o->offset_s, how,
+                                by_nearest ? "a larger tolerance, or association by interpolation, may find more"
+                                           : "a larger gap may find more",
+                                err);
     }
     if (status != CT_OK) ct__sides_free(out);
     return status;

@@ -13,13 +13,7 @@
 
 #include <math.h>
 
-typedef struct {
-    ct__sides sides; /* sites that have an estimate            */
-    int64_t *place;  /* of each site among them, or -1: lost   */
-    ct_score score;  /* motion and scale of the alignment, ... */
-} found;
-
-static void found_free(found *f)
+void ct__found_free(ct__found *f)
 {
     ct__sides_free(&f->sides);
     free(f->place);
@@ -48,13 +42,14 @@ static ct_status check_estimate(const ct_sites *s, const ct_trajectory *estimate
 static ct_status no_site(const ct_sites *s, const ct_trajectory *estimate, ct_err *err)
 {
     const ct_trajectory truth = {.poses = s->count, .stamp = s->stamp};
-    return ct__no_overlap(estimate, &truth, s->options.offset_s, "where they are compared", err);
+    return ct__no_overlap(estimate, &truth, s->options.offset_s, "where they are compared",
+                          "a larger gap may find more", err);
 }
 
-static ct_status find(const ct_sites *s, const ct_trajectory *estimate, found *out, ct_err *err)
+ct_status ct__sites_find(const ct_sites *s, const ct_trajectory *estimate, ct__found *out, ct_err *err)
 {
     const ct_trajectory sites = {.rotations = s->rotations, .planar = s->planar};
-    *out = (found){.score = {.motion = ct_se3_identity(), .scale = 1, .nees = NAN}};
+    *out = (ct__found){.score = {.motion = ct_se3_identity(), .scale = 1, .nees = NAN}};
     CT_TRY(check_estimate(s, estimate, err));
     CT_TRY(ct__sides_new(s->count, estimate, &sites, &out->sides, err));
     if (!(out->place = ct__zalloc(s->count, sizeof *out->place))) return ct__no_memory(err, "sites", s->count);
@@ -119,7 +114,7 @@ static double block_rows(const ct_sites *s, const ct__sides *f, int64_t i, int64
 }
 
 /* Places of a block's sites among those that were found; 0: one is lost. A site is both ends of its block. */
-static int ends_of(const ct_sites *s, const found *f, int64_t block, int64_t *i, int64_t *j)
+static int ends_of(const ct_sites *s, const ct__found *f, int64_t block, int64_t *i, int64_t *j)
 {
     const int relative = s->options.type == CT_TRACK_RELATIVE;
     *i = f->place[relative ? s->pairs.first[block] : block];
@@ -127,7 +122,7 @@ static int ends_of(const ct_sites *s, const found *f, int64_t block, int64_t *i,
     return *i >= 0 && *j >= 0;
 }
 
-static void fill_rows(const ct_sites *s, const found *f, double residual[])
+static void fill_rows(const ct_sites *s, const ct__found *f, double residual[])
 {
     const int64_t blocks = ct__sites_blocks(s);
     const double lost = sqrt(s->lost_square / s->dim);
@@ -147,8 +142,8 @@ ct_status ct__sites_penalty(ct_sites *s, const ct_trajectory *first, ct_err *err
 {
     const int64_t blocks = ct__sites_blocks(s);
     double *square = ct__zalloc(blocks, sizeof *square);
-    found f = {0};
-    ct_status status = square ? find(s, first, &f, err) : ct__no_memory(err, "residuals", blocks);
+    ct__found f = {0};
+    ct_status status = square ? ct__sites_find(s, first, &f, err) : ct__no_memory(err, "residuals", blocks);
     if (status == CT_OK) {
         int64_t n = 0, i, j;
         double r[6];
@@ -157,7 +152,7 @@ ct_status ct__sites_penalty(ct_sites *s, const ct_trajectory *first, ct_err *err
         const double median = n ? ct_median(n, square) : 0;
         s->lost_square = s->options.lost * (median > 0 ? median : 1);
     }
-    found_free(&f);
+    ct__found_free(&f);
     free(square);
     return status;
 }
@@ -165,7 +160,7 @@ ct_status ct__sites_penalty(ct_sites *s, const ct_trajectory *first, ct_err *err
 /* ---- errors ---- */
 
 /* RPE of the pairs whose sites both have an estimate. */
-static ct_status score_of(const ct_sites *s, found *f, ct_err *err)
+static ct_status score_of(const ct_sites *s, ct__found *f, ct_err *err)
 {
     ct__pairs pairs = {
         .first = ct__zalloc(s->pairs.count, sizeof *pairs.first),
@@ -187,8 +182,8 @@ static ct_status score_of(const ct_sites *s, found *f, ct_err *err)
 ct_status ct_sites_residuals(const ct_sites *s, const ct_trajectory *estimate, double residual[], ct_score *score,
                              ct_err *err)
 {
-    found f;
-    ct_status status = find(s, estimate, &f, err);
+    ct__found f;
+    ct_status status = ct__sites_find(s, estimate, &f, err);
     if (status == CT_OK && s->options.nees > 0 && !(f.score.nees > 0))
         status =
             ct_fail(err, CT_E_ARGUMENT,
@@ -198,6 +193,6 @@ ct_status ct_sites_residuals(const ct_sites *s, const ct_trajectory *estimate, d
     if (status == CT_OK && score) status = score_of(s, &f, err);
     if (status == CT_OK) fill_rows(s, &f, residual);
     if (status == CT_OK && score) *score = f.score;
-    found_free(&f);
+    ct__found_free(&f);
     return status;
 }

@@ -84,9 +84,9 @@ void ct__sides_add(ct__sides *sides, ct_ns stamp, ct_se3 estimate, ct_se3 truth,
 /* score->associate and score->lost are set. */
 ct_status ct__associate(const ct_trajectory *estimate, const ct_trajectory *truth, const ct_score_options *options,
                         ct__sides *out, ct_score *score, ct_err *err);
-/* CT_E_EMPTY: what does not overlap, and what to do. */
+/* CT_E_EMPTY: what does not overlap, and what to do; `nearer`: what to do where both are of one time. */
 ct_status ct__no_overlap(const ct_trajectory *estimate, const ct_trajectory *truth, double offset_s, const char *rule,
-                         ct_err *err);
+                         const char *nearer, ct_err *err);
 
 /* The estimates of `sides` are moved. */
 ct_status ct__align(ct__sides *sides, ct_alignment alignment, ct_se3 *motion, double *scale, ct_err *err);

@@ -7,6 +7,9 @@
 
 #include <math.h>
 
+#define USUAL_GAP_S 0.5
+#define USUAL_STEPS 2.5 /* of a slow estimate: one record may be missing */
+
 /* ---- options ---- */
 
 static const char *const names[CT_TRACK_LOSS_COUNT] = {
@@ -28,7 +31,7 @@ ct_track_options ct_track_defaults(void)
         .translation = 1,
         .rotation = 1,
         .lost = 100,
-        .gap_s = 0.5,
+        .gap_s = CT_GAP_USUAL,
     };
 }
 
@@ -41,14 +44,14 @@ static ct_status check_options(const ct_track_options *o, int timed, ct_err *err
     if (o->robust.kind != CT_ROBUST_NONE && !(o->robust.width > 0 && isfinite(o->robust.width)))
         return ct_fail(err, CT_E_ARGUMENT, "kernel %s has width %g: it must be positive",
                        ct_robust_name(o->robust.kind), o->robust.width);
-    const double weight[] = {o->translation, o->rotation, o->lost, o->nees, o->gap_s, o->skip_s};
+    const double weight[] = {o->translation, o->rotation, o->lost, o->nees, o->skip_s, o->gap_s};
     static const char *const what[] = {"weight of translations",
                                        "weight of rotations",
                                        "penalty of lost poses",
                                        "weight of NEES",
-                                       "gap",
-                                       "time to skip"};
-    for (int i = 0; i < 6; i++)
+                                       "time to skip",
+                                       "gap"};
+    for (int i = 0; i < (o->gap_s == CT_GAP_USUAL ? 5 : 6); i++)
         if (!(weight[i] >= 0) || !isfinite(weight[i]))
             return ct_fail(err, CT_E_ARGUMENT, "%s %g: it must be finite and not negative", what[i], weight[i]);
     if (!isfinite(o->offset_s)) return ct_fail(err, CT_E_ARGUMENT, "offset %g s: it must be finite", o->offset_s);
@@ -76,13 +79,13 @@ static ct_status check_times(const ct_trajectory *truth, const ct_trajectory *fi
 
 /* ---- times ---- */
 
-/* Median interval of a trajectory; gap_s of a single pose. */
-static ct_status median_interval(const ct_trajectory *t, double gap_s, double *out, ct_err *err)
+/* Median interval of a trajectory; `single` of a single pose. */
+static ct_status median_interval(const ct_trajectory *t, double single, double *out, ct_err *err)
 {
     double *interval = ct__zalloc(t->poses, sizeof *interval);
     if (!interval) return ct__no_memory(err, "intervals", t->poses);
     for (int64_t i = 1; i < t->poses; i++) interval[i - 1] = ct__seconds(t->stamp[i - 1], t->stamp[i]);
-    *out = t->poses > 1 ? ct_median(t->poses - 1, interval) : gap_s;
+    *out = t->poses > 1 ? ct_median(t->poses - 1, interval) : single;
     free(interval);
     return CT_OK;
 }
@@ -115,9 +118,10 @@ static ct_ns begin_of(const ct_sites *s, const ct_trajectory *truth, const ct_tr
     return ct__stamp_plus(s->options.whole ? a : CT_MAX(a, b), s->options.skip_s);
 }
 
-/* Sites in the order of time: stamps of the estimate that the truth covers, and of the truth where the estimate has a
- * gap; before its beginning and after its end only with `whole`. */
-static void choose_times(ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first, double step_s)
+/* Sites in the order of time: stamps of the estimate that the truth covers, in gaps of at most true_gap_s, and of the
+ * truth where the estimate has a gap; before its beginning and after its end only with `whole`. */
+static void choose_times(ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first, double step_s,
+                         double true_gap_s)
 {
     const double gap_s = fmax(s->options.gap_s, 1.5 * step_s), offset_s = s->options.offset_s;
     const ct_ns  begin = begin_of(s, truth, first);
@@ -131,7 +135,7 @@ static void choose_times(ct_sites *s, const ct_trajectory *truth, const ct_traje
         ct_se3      pose;
         if (t >= begin) {
             if (inside && ct__seconds(last, t) > gap_s) fill_stretch(s, truth, &g, last, t, closed, step_s);
-            if (ct__cursor_at(&cursor, t, s->options.gap_s, &pose, NULL) &&
+            if (ct__cursor_at(&cursor, t, true_gap_s, &pose, NULL) &&
                 (s->count == 0 || s->stamp[s->count - 1] < t))
                 add_site(s, t, pose);
             last = t;
@@ -143,6 +147,29 @@ static void choose_times(ct_sites *s, const ct_trajectory *truth, const ct_traje
     const ct_ns end = truth->stamp[truth->poses - 1];
     if (s->options.whole && last < end && ct__seconds(last, end) > gap_s)
         fill_stretch(s, truth, &g, last, INT64_MAX, closed, step_s);
+}
+
+/* Stamps of the truth while the estimate lasts; with `whole` all of them. */
+static void choose_true_times(ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first)
+{
+    const ct_ns begin = begin_of(s, truth, first);
+    const ct_ns end = s->options.whole ? INT64_MAX
+                                       : ct__stamp_plus(first->stamp[first->poses - 1], s->options.offset_s);
+    for (int64_t g = 0; g < truth->poses; g++) {
+        const ct_ns t = truth->stamp[g];
+        if (t >= begin && t <= end && (s->count == 0 || s->stamp[s->count - 1] < t)) add_site(s, t, truth->pose[g]);
+    }
+}
+
+/* A truth that is too slow to be interpolated, as one of surveyed points, says itself where it is compared. */
+static void choose_slower(ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first, double step_s,
+                          double true_step_s)
+{
+    const int    usual = s->options.gap_s == CT_GAP_USUAL;
+    const double true_gap_s = usual ? USUAL_GAP_S : s->options.gap_s;
+    if (usual) s->options.gap_s = fmax(USUAL_GAP_S, first->poses > 1 ? USUAL_STEPS * step_s : 0);
+    if (true_step_s > true_gap_s) choose_true_times(s, truth, first);
+    else choose_times(s, truth, first, step_s, true_gap_s);
 }
 
 /* Stamps of poses, and of records that are no poses after the first of them: an estimator that fails in between, or
@@ -175,7 +202,7 @@ static int overlaps(const ct_sites *s, const ct_trajectory *truth, const ct_traj
 
 static ct_status choose(ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first, ct_err *err)
 {
-    double step_s = 0;
+    double step_s = 0, true_step_s = 0;
     s->rotations = truth->rotations && first->rotations;
     s->planar = truth->planar || first->planar;
     s->timed = truth->timed;
@@ -186,13 +213,14 @@ static ct_status choose(ct_sites *s, const ct_trajectory *truth, const ct_trajec
     if (!s->stamp || !s->truth) return ct__no_memory(err, "sites", room);
     if (s->timed && overlaps(s, truth, first)) {
         ct_trajectory all;
-        CT_TRY(median_interval(first, s->options.gap_s, &step_s, err));
+        CT_TRY(median_interval(first, fmax(s->options.gap_s, USUAL_GAP_S), &step_s, err));
+        CT_TRY(median_interval(truth, INFINITY, &true_step_s, err));
         CT_TRY(merge_broken(first, &all, err));
-        choose_times(s, truth, &all, step_s);
+        choose_slower(s, truth, &all, step_s, true_step_s);
         free(all.stamp);
     }
     for (int64_t i = 0; i < truth->poses && !s->timed; i++) add_site(s, truth->stamp[i], truth->pose[i]);
-    if (s->count == 0) return ct__no_overlap(first, truth, s->options.offset_s, "", err);
+    if (s->count == 0) return ct__no_overlap(first, truth, s->options.offset_s, "", "a larger gap may find more", err);
     if (s->options.nees > 0 && !first->covariance)
         return ct_fail(err, CT_E_ARGUMENT, "NEES has weight %g in the loss, and the estimate has no covariances",
                        s->options.nees);

@@ -15,6 +15,17 @@ struct ct_sites {
     double lost_square; /* what a lost site or pair adds to the squares */
 };
 
+/* An estimate at the sites. */
+typedef struct {
+    ct__sides sides; /* sites that have an estimate, aligned   */
+    int64_t *place;  /* of each site among them, or -1: lost   */
+    ct_score score;  /* motion and scale of the alignment, ... */
+} ct__found;
+
+/* Free also on failure. */
+ct_status ct__sites_find(const ct_sites *sites, const ct_trajectory *estimate, ct__found *out, ct_err *err);
+void      ct__found_free(ct__found *found);
+
 /* Sites, or pairs of a relative loss. */
 int64_t ct__sites_blocks(const ct_sites *sites);
 /* sites->lost_square <- from the residuals of the first estimate. */

@@ -332,9 +332,10 @@ static ct_status nothing(walk *w)
     if (reason)
         return ct_fail(w->err, CT_E_EMPTY, "no file matches \"%s\": folder %s: %s", w->text, folder, strerror(reason));
     if (shown == 0) return ct_fail(w->err, CT_E_EMPTY, "no file matches \"%s\": folder %s is empty", w->text, folder);
-    return ct_fail(w->err, CT_E_EMPTY, "no file matches \"%s\" in folder %s; there is %s%s%s%s%s%s", w->text, folder,
+    return ct_fail(w->err, CT_E_EMPTY, "no file matches \"%s\" in folder %s; there is %s%s%s%s%s%s%s", w->text, folder,
                    like[0], shown > 1 ? ", " : "", like[1], shown > 2 ? ", " : "", like[2],
-                   count > shown ? ", ..." : "");
+                   count > shown ? ", ..." : "",
+                   strchr(w->text, '[') ? "; [ is no wildcard: those are *, ? and named parts {run}" : "");
 }
 
 /* ---- the call ---- */

@@ -4,7 +4,8 @@
  * not change until a parameter has moved by decades. Two steps of which the model was far off, and none of which it was
  * right in much, are the sign. Then points of the whole bounds are run (search_global.c). A search may end on such a
  * plateau, too, or in a gap between jumps. So before the end, coordinates without curvature are moved far, one at a
- * time, and where the search gained little, points of the whole bounds are run once. */
+ * time, and together with those that went far they are taken back to the start. Where the search gained little, points
+ * of the whole bounds are run once. */
 #include "tune/dfgn.h"
 
 #include <math.h>
@@ -12,7 +13,15 @@
 #define MISPREDICTED 2    /* steps; then points of the whole bounds are run                       */
 #define MOST_COARSE  3
 #define LITTLE       0.5  /* of the loss of the start: a search that ends above may have begun in a wrong valley  */
+#define PLATEAU      0.01 /* of the loss: curvature of a coordinate on a plateau                  */
+#define AWAY         2.0  /* of a log variance from others, on a plateau                          */
+#define FAR_AWAY     8.0  /* ... where a model of points before the plateau hides it              */
 #define NEARLY       1.05 /* times the loss: a far point that has less may lie in another valley  */
+
+static int is_number(const ct__tuner *t, int32_t k)
+{
+    return t->problem->parameter[t->c.parameter[k]].quantity == CT_QUANTITY_NUMBER;
+}
 
 /* The search goes on at p, if that is better by more than noise. */
 static int move_to(ct__dfgn *d, ct__tune_point *p)
@@ -99,11 +108,44 @@ static ct_status step_from(ct__dfgn *d, ct__tune_point *far)
     return CT_OK;
 }
 
+/* How far the variances went from the start; 0 without them. */
+static double median_variance(const ct__dfgn *d)
+{
+    const ct__tuner *t = d->t;
+    int64_t count = 0;
+    for (int32_t k = 0; k < d->n; k++)
+        if (!ct__coordinates_held(&t->c, k) && !is_number(t, k)) d->s[count++] = d->base->x[k];
+    return count ? ct_median(count, d->s) : 0;
+}
+
+/* A sensor that is switched off, as by a sigma at its bound, has no slope in any of its parameters: a long step went
+ * over the edge of a plateau, and the search sees no way back. So all coordinates that are flat, or farther than others
+ * by decades, return to the start together, moved as the others did: ratios are what matters. NULL: there are none. */
+static ct_status point_of_return(const ct__dfgn *d, ct__tune_point **out)
+{
+    const double median = median_variance(d);
+    int far = 0;
+    *out = NULL;
+    for (int32_t k = 0; k < d->n; k++) {
+        const double back = is_number(d->t, k) ? 0 : median, way = fabs(d->base->x[k] - back);
+        const int flat = d->model.H[k * d->n + k] <= PLATEAU * d->base->loss;
+        const int returns = !ct__coordinates_held(&d->t->c, k) && (flat ? way > AWAY : way > FAR_AWAY);
+        d->x[k] = returns ? back : d->base->x[k];
+        far |= returns;
+    }
+    return far ? ct__point_at(d->t, d->x, out) : CT_OK;
+}
+
 ct_status ct__dfgn_probe_flat(ct__dfgn *d)
 {
-    ct__tune_point *best = NULL;
+    ct__tune_point *best = NULL, *back;
     d->probed = d->base->loss;
+    CT_TRY(point_of_return(d, &back));
     CT_TRY(ct__axis_points(d->t, d->base, d->model.H, &best));
+    if (back && isnan(back->loss) && !d->t->cancelled && ct__points_left(d->t)) {
+        CT_TRY(ct__evaluate(d->t, 1, &back, CT__TRAIN, d->t->repeats));
+        if (ct__is_done(back) && (!best || back->loss < best->loss)) best = back;
+    }
     ct__dfgn_note_stop(d);
     if (move_to(d, best) || d->stop || !best || d->far_steps || d->t->noise > 0 || d->used < d->t->trains) return CT_OK;
     return best->loss < NEARLY * d->base->loss ? step_from(d, best) : CT_OK;

@@ -2,6 +2,7 @@
  *
  * Words are split at punctuation and before capitals: gyroNoiseDensity has gyro, noise, density. A key whose last part
  * or parents have a word of noise is noise. Words that mean something else (rate, seed, threshold) rule a key out.
+ * Widths of kernels, gates and delays are proposed in a comment, as numbers with bounds.
  * Names of single letters, and initial covariances, are proposed in a comment. Where no key sounds like noise all
  * positive numbers are offered. */
 #define _POSIX_C_SOURCE 200809L
@@ -56,9 +57,14 @@ static const meaning MEANING[] = {
 };
 
 static const char *const OTHER[] = {"rate",    "frequency", "freq",    "hz",         "seed",   "threshold",
-                                    "thres",   "gate",      "count",   "size",       "number", "num",
+                                    "thres",   "rows",      "count",   "size",       "number", "num",
                                     "id",      "timeout",   "queue",   "iterations", "max",    "min",
-                                    "maximum", "minimum",   "version", "level",      "mode",   "type"};
+                                    "maximum", "minimum",   "version", "level",      "mode",   "type",
+                                    "cols",    "dim",       "enable",  "enabled",    "use"};
+
+/* Numbers that estimates depend on as on noise. */
+static const char *const WIDTH[] = {"huber",  "cauchy", "tukey",       "kernel", "robust", "gate",
+                                    "gating", "chi",    "mahalanobis", "delay",  "latency"};
 
 /* Beginnings are a guess, not noise that lasts. */
 static const char *const PERHAPS[] = {"initial", "init", "prior", "start", "rejection"};
@@ -89,12 +95,13 @@ int ct__draft_classify(const char *path, ct_quantity *quantity)
 {
     const char *last = path;
     char word[32];
-    int found = 0;
+    int found = 0, width = 0;
     for (const char *p = path; *p; p++)
         if ((*p == '.' || *p == '/') && p[1] && p[1] != '@') last = p + 1;
     for (const char *at = path; next_word(&at, word);) {
         const int own = at > last;
         if (own && is_in(word, OTHER, sizeof OTHER / sizeof *OTHER)) return 0;
+        width |= own && is_in(word, WIDTH, sizeof WIDTH / sizeof *WIDTH);
         for (size_t i = 0; i < sizeof MEANING / sizeof *MEANING; i++) {
             const meaning *m = &MEANING[i];
             if (strcmp(word, m->word) || (!m->sure && !own)) continue;
@@ -106,7 +113,8 @@ int ct__draft_classify(const char *path, ct_quantity *quantity)
     }
     for (const char *at = path; found == 2 && next_word(&at, word);)
         if (is_in(word, PERHAPS, sizeof PERHAPS / sizeof *PERHAPS)) found = 1;
-    return found;
+    if (width) *quantity = CT_QUANTITY_NUMBER;
+    return width ? 1 : found;
 }
 
 /* ---- values ---- */
@@ -222,11 +230,14 @@ static int is_taken(const ct__draft_keys *list, const char *name)
     return taken;
 }
 
-/* The shortest end of the path that is no other's name; else with a number. */
+/* The shortest end of the path that is no other's name, and says something; else with a number. */
 static void choose_name(const ct__draft_keys *list, const char *path, char name[64])
 {
+    static const char *const EMPTY[] = {"data", "value", "values", "matrix"}; /* of OpenCV's matrices, and the like */
+    name_of(path, 1, name);
+    int parts = is_in(name, EMPTY, sizeof EMPTY / sizeof *EMPTY) ? 2 : 1;
     name[0] = 0;
-    for (int parts = 1; parts < 8 && is_taken(list, name); parts++) name_of(path, parts, name);
+    for (; parts < 8 && is_taken(list, name); parts++) name_of(path, parts, name);
     for (int k = 2; is_taken(list, name); k++) {
         name_of(path, 1, name);
         snprintf(name + strlen(name), 64 - strlen(name), "%s%d", name[0] ? "_" : "value_", k);

@@ -8,7 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define HUNDRED    100 /* times a number up and down: bounds of a width or a gate that are a guess */
 #define SHOWN_MOST 12 /* parameters that are learned at first; others are proposed in comments */
+
+#define X(constant, name, description) name ", "
+static const char *const formats = CT_SOURCE_FORMAT_LIST(X);
+#undef X
 
 typedef struct {
     const ct_tuning_draft_options *o;
@@ -81,6 +86,43 @@ static int has(const draft *d, const char *placeholder) { return strstr(d->o->co
 
 /* ---- parts of the file ---- */
 
+/* A shell is started in the run's folder: a word that is a file here gets {here}/. Not a program of PATH, and not what
+ * the command writes to. */
+static void put_here(draft *d, const char *word, const char *before)
+{
+    const int writes = before[0] == '>', first = before[0] == 0 || strchr(";|&(", before[0]) != NULL;
+    if (word[0] && word[0] != '/' && !writes && is_file(word) && (!first || strchr(word, '/'))) {
+        const int64_t from = d->out.used;
+        while (!strncmp(word, "./", 2)) word += 2;
+        put_path(d, word);
+        if (!d->out.failed && d->out.bytes[from] == '/') return;
+        d->out.used = from;
+        ct__text_put(&d->out, "{here}/");
+        put_path(d, word);
+        return;
+    }
+    ct__text_put(&d->out, word);
+}
+
+/* The text of a shell. Words are what stands between its separators and quotes. */
+static void put_shell(draft *d, const char *text)
+{
+    static const char SEPARATOR[] = " \t\n;|&<>()'\"`$=";
+    char before[2] = "";
+    while (*text) {
+        const size_t length = strcspn(text, SEPARATOR);
+        char word[1024];
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        if (length < sizeof word) put_here(d, word, before);
+        else ct__text_bytes(&d->out, text, length);
+        text += length;
+        if (length) before[0] = 'w';
+        if (!*text) return;
+        if (!strchr(" \t'\"", *text)) before[0] = *text == '\n' ? ';' : *text;
+        ct__text_bytes(&d->out, text++, 1);
+    }
+}
+
 static void put_command(draft *d)
 {
     const ct_tuning_draft_options *o = d->o;
@@ -89,9 +131,16 @@ static void put_command(draft *d)
                  "the trajectory\n# that it writes; {folder}: the folder of the run; {seed}: 1, 2, ... of "
                  "repeated runs.\n");
     if (d->shell) {
+        ct__text rest = d->out;
+        d->out = (ct__text){0};
+        put_shell(d, o->command);
+        ct__text text = d->out;
+        d->out = rest;
         ct__text_put(&d->out, "command: ");
-        put_quoted(d, o->command);
-        ct__text_put(&d->out, "\nshell: true\n");
+        put_quoted(d, text.bytes ? text.bytes : "");
+        ct__text_put(&d->out, "\nshell: true   # it is started in the run's folder; {here}: the folder of this file\n");
+        d->out.failed |= text.failed;
+        ct__text_free(&text);
     } else {
         ct__text_put(&d->out, "command: [");
         for (int64_t i = 0; i < d->words; i++) {
@@ -127,6 +176,8 @@ static void put_key(draft *d, const ct__draft_key *k, int comment)
     put_quoted(d, k->key);
     if (k->quantity != CT_QUANTITY_SIGMA) ct__text_printf(&d->out, ", is: %s", ct_quantity_name(k->quantity));
     if (k->separate) ct__text_put(&d->out, ", separate: true");
+    if (k->quantity == CT_QUANTITY_NUMBER)
+        ct__text_printf(&d->out, ", lower: %g, upper: %g", k->value / HUNDRED, k->value * HUNDRED);
     ct__text_printf(&d->out, "}   # %s, line %d\n", ct__format_double(k->value, number), k->line);
 }
 
@@ -285,7 +336,7 @@ static ct_status check(draft *d, ct_err *err)
     if (!o->log || !o->truth) return ct_fail(err, CT_E_ARGUMENT, "%s are missing", o->log ? "truths" : "logs");
     if (o->test && !o->test_truth) return ct_fail(err, CT_E_ARGUMENT, "truths of the test logs are missing");
     if (o->format && ct_source_format_find(o->format) < 0)
-        return ct_fail(err, CT_E_ARGUMENT, "there is no format \"%s\" of trajectories", o->format);
+        return ct_fail(err, CT_E_ARGUMENT, "there is no format \"%s\" of trajectories: %sor auto", o->format, formats);
     if (!has(d, "{log}"))
         return ct_fail(err, CT_E_ARGUMENT, "the command does not have {log}, where the path of a log goes: %s",
                        o->command);

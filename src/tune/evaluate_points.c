@@ -41,9 +41,11 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
     t->rows = ct__zalloc(problem->logs, sizeof *t->rows);
     t->covered = ct__zalloc(problem->logs, sizeof *t->covered);
     t->lost = ct__zalloc(problem->logs, sizeof *t->lost);
+    t->conventions = ct__zalloc(problem->logs, sizeof *t->conventions);
     t->rank = ct__zalloc(problem->logs, sizeof *t->rank);
     t->broken = ct__zalloc(2 * (int64_t)problem->logs, sizeof *t->broken);
-    if (!t->rows || !t->covered || !t->lost || !t->rank || !t->broken) return ct__no_memory(err, "logs", problem->logs);
+    if (!t->rows || !t->covered || !t->lost || !t->conventions || !t->rank || !t->broken)
+        return ct__no_memory(err, "logs", problem->logs);
     for (int32_t i = 0; i < problem->logs; i++) {
         t->rows[i] = -1;
         t->covered[i] = NAN;
@@ -78,6 +80,7 @@ void ct__tuner_free(ct__tuner *t)
     free(t->rows);
     free(t->covered);
     free(t->lost);
+    free(t->conventions);
     free(t->rank);
     free(t->broken);
     free(t->noise_block);
@@ -288,6 +291,7 @@ static ct_status take_done(ct__tuner *t, wanted_run *w)
     const int32_t n = ++p->runs[w->log];
     if (n == 1 && p == t->start) {
         t->covered[w->log] = o->covered;
+        t->conventions[w->log] = o->conventions;
         t->lost[w->log] = (double)o->lost / (double)CT_MAX(1, o->poses + o->lost);
     }
     if (n == 1 || !p->residual[w->log]) {

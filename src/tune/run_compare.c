@@ -277,7 +277,11 @@ ct_status ct__estimate_compare(const ct_tuning *tuning, ct__log_sites *sites, co
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate cannot be compared: %s", why.text);
     sites->rows = ct_sites_rows(sites->sites);
     CT_TRY(residuals_of(tuning, sites, estimate, outcome, err));
-    if (outcome->residual) return write_first(sites, estimate, err);
+    if (outcome->residual) {
+        if (ct_sites_conventions(sites->sites, estimate, &outcome->conventions, &why) == CT_E_MEMORY)
+            return ct_fail(err, CT_E_MEMORY, "%s", why.text);
+        return write_first(sites, estimate, err);
+    }
     ct_sites_free(sites->sites); /* not finite: these are no sites for others */
     sites->sites = NULL;
     sites->rows = 0;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "tune/queue.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define KEPT_MOST 2000 /* poses: more than a picture has pixels */
@@ -28,7 +29,44 @@ static void put_number(ct__text *out, double value, const char *after)
     ct__text_put(out, after);
 }
 
-static void write_positions(const ct__local *q, const char *name, const ct_trajectory *t, const ct__log_sites *moved)
+/* Axes of a picture at a place. */
+typedef struct {
+    double origin[3], axis[3][3];
+} view;
+
+/* As the file has them; of geodetic positions, which are those of the Earth's axes by now, east, north and up of the
+ * truth's first. The normal of the ellipsoid x^2 / a^2 + y^2 / a^2 + z^2 / b^2 is up. */
+static view view_of(const ct_tuning *tuning, const ct_trajectory *truth)
+{
+    view v = {.axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    if (!tuning->estimate_options.geodetic || !truth) return v;
+    const double a2_b2 = 1.006739496742; /* of WGS 84 */
+    const double p[3] = {truth->pose[0].x, truth->pose[0].y, truth->pose[0].z};
+    double up[3] = {p[0], p[1], a2_b2 * p[2]};
+    const double n = sqrt(up[0] * up[0] + up[1] * up[1] + up[2] * up[2]), flat = hypot(up[0], up[1]);
+    if (!(flat > 0)) return v;
+    for (int i = 0; i < 3; i++) up[i] /= n;
+    const double east[3] = {-p[1] / flat, p[0] / flat, 0};
+    const double north[3] = {up[1] * east[2] - up[2] * east[1], up[2] * east[0] - up[0] * east[2],
+                             up[0] * east[1] - up[1] * east[0]};
+    memcpy(v.origin, p, sizeof p);
+    memcpy(v.axis[0], east, sizeof east);
+    memcpy(v.axis[1], north, sizeof north);
+    memcpy(v.axis[2], up, sizeof up);
+    return v;
+}
+
+static void put_position(ct__text *out, const view *v, const double p[3])
+{
+    for (int k = 0; k < 3; k++) {
+        double sum = 0;
+        for (int i = 0; i < 3; i++) sum += v->axis[k][i] * (p[i] - v->origin[i]);
+        put_number(out, sum, k < 2 ? " " : "\n");
+    }
+}
+
+static void write_positions(const ct__local *q, const char *name, const ct_trajectory *t, const ct__log_sites *moved,
+                            const view *v)
 {
     char *path = ct__join_path(q->estimates, name);
     const int64_t step = t->poses / KEPT_MOST + 1;
@@ -38,9 +76,7 @@ static void write_positions(const ct__local *q, const char *name, const ct_traje
         double at[3] = {p[0], p[1], p[2]};
         if (moved) ct_se3_act(moved->motion, p, at, NULL, NULL);
         put_number(&out, 1e-9 * (double)(t->stamp[i] - t->stamp[0]), " ");
-        put_number(&out, at[0], " ");
-        put_number(&out, at[1], " ");
-        put_number(&out, at[2], "\n");
+        put_position(&out, v, at);
     }
     if (path && !out.failed && out.used) (void)ct__write_plain(path, out.bytes, (size_t)out.used, NULL);
     ct__text_free(&out);
@@ -61,6 +97,8 @@ void ct__estimate_keep(const ct__local *q, const ct__run *run)
     char name[64];
     if (!q->estimates || !run->trajectory || !run->outcome.residual || run->repeat) return;
     if (!is_wanted(&q->tuning->problem, run->log)) return;
-    write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, run->value, name), run->trajectory, sites);
-    if (sites->truth) write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, NULL, name), sites->truth, NULL);
+    const view v = view_of(q->tuning, sites->truth);
+    write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, run->value, name), run->trajectory, sites, &v);
+    if (sites->truth)
+        write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, NULL, name), sites->truth, NULL, &v);
 }

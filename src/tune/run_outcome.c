@@ -120,6 +120,48 @@ static ct_status not_started(const ct_tuning *tuning, const ct__report *report, 
     return ct_fail(err, report->code == ENOMEM ? CT_E_MEMORY : CT_E_IO, "no process can be started: %s", why);
 }
 
+static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+
+/* The first word of a shell's text that is a file where paths are relative to, and not where the shell is started. Of
+ * configuration files a copy is there. *word: to be freed; NULL: none. */
+static ct_status stray_word(const ct_tuning *t, char **word, ct_err *err)
+{
+    *word = NULL;
+    if (!t->shell || t->working_folder || !t->command.count) return CT_OK;
+    for (const char *at = t->command.word[0]; *at && !*word;) {
+        const size_t length = strcspn(at, " \t\n;|&<>()'\"`$=");
+        ct__text     text = {0};
+        char        *path;
+        ct__text_bytes(&text, at, length);
+        at += length + (at[length] != 0);
+        if (!length) continue;
+        CT_TRY(ct__text_take(&text, word, err));
+        CT_TRY(ct__tuning_script(t, *word, &path, err));
+        int is_copy = !path || (*word)[0] == '/';
+        for (int32_t i = 0; i < t->files; i++) is_copy |= !strcmp(base_name(t->file[i].path), *word);
+        free(path);
+        if (!is_copy) continue;
+        free(*word);
+        *word = NULL;
+    }
+    return CT_OK;
+}
+
+/* The program said itself that it failed. */
+static ct_status end_by_code(const ct_tuning *tuning, int code, ct_tune_outcome *outcome, ct_err *err)
+{
+    char *word;
+    CT_TRY(stray_word(tuning, &word, err));
+    const ct_status status =
+        word ? ct__outcome_end(outcome, CT_TUNE_CRASHED, err,
+                               "the program ended with exit code %d. %s is not where a shell is started, in the run's "
+                               "folder: write {here}/%s",
+                               code, word, strncmp(word, "./", 2) ? word : word + 2)
+             : ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "the program ended with exit code %d", code);
+    free(word);
+    return status;
+}
+
 int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *program,
                           ct_tune_outcome *outcome, ct_status *status, ct_err *err)
 {
@@ -146,8 +188,7 @@ int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, con
     default:
         if (report->code == 0) return 1;
         if (report->code > 0)
-            *status = ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "the program ended with exit code %d",
-                                      report->code);
+            *status = end_by_code(tuning, report->code, outcome, err);
         else
             *status = ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "the program ended by signal %d (%s)",
                                       -report->code, signal_name(-report->code));

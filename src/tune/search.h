@@ -104,6 +104,7 @@ typedef struct {
     int64_t         *rows;        /* per log; -1: not known yet                         */
     double          *covered;     /* per log: outcome's, of the first run at the start  */
     double          *lost;        /* per log: share of poses, of that run               */
+    ct_conventions  *conventions; /* per log: outcome's, of that run; 0: not known      */
     int64_t         *broken, *unordered; /* per log: outcome's, the most of any run     */
     int32_t          trains;
     int32_t         *rank;        /* per log: its place in the order of training logs   */

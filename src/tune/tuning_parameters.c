@@ -9,6 +9,7 @@
 #include <math.h>
 
 #define DECADES 1e3 /* of a standard deviation; a variance has its square */
+#define WIDE    10  /* upper over lower: a number of this range is searched by its logarithm */
 
 /* ---- names ---- */
 
@@ -282,6 +283,13 @@ static double start_of(ct__tuning_reader *r, const ct__tuning_parameter *p)
     return start;
 }
 
+/* The scale where none is said: of a variance log; of a number, too, if its bounds say that it has an order of
+ * magnitude: the width of a kernel has most of its effect in the lowest hundredth of them. */
+static int has_decades(const ct__tuning_parameter *p)
+{
+    return p->is != CT_QUANTITY_NUMBER || (p->lower > 0 && p->upper >= WIDE * p->lower);
+}
+
 static void bound(ct__tuning_reader *r, const ct__tuning_parameter *p, ct_tune_parameter *to)
 {
     const int power = p->is == CT_QUANTITY_VARIANCE || p->is == CT_QUANTITY_INFORMATION ? 2 : 1;
@@ -361,7 +369,7 @@ static void emit(ct__tuning_reader *r, ct__tuning_parameter *p, ct__node *spread
         const int32_t index = t->problem.parameters++;
         ct_tune_parameter *to = &t->parameter[index];
         *to = (ct_tune_parameter){.quantity = (ct_quantity)p->is, .tie = -1, .factor = 1};
-        to->log = p->scale == 0 || (p->scale < 0 && p->is != CT_QUANTITY_NUMBER);
+        to->log = p->scale < 0 ? has_decades(p) : p->scale == 0;
         if (p->separate)
             snprintf(to->name, sizeof to->name, "%s[%d]", p->name, i);
         else

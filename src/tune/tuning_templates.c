@@ -177,6 +177,11 @@ void ct__read_templates(ct__tuning_reader *r, ct__node *root)
     read_environment(r, ct__sound(root, "environment"));
     const int written = r->estimate_used || (file && !strstr(file->text, "{estimate}"));
     read_estimate_file(r, file);
-    if (score) read_command(r, score, &t->score, 0);
+    if (score && score->type == CT__NODE_SCALAR && strpbrk(score->text, " \t\n"))
+        ct__mistake(&r->base, score,
+                    "a scoring command is a list: [program, argument]; shell: true is of the command alone, a shell "
+                    "here is [sh, -c, \"...\"]");
+    else if (score)
+        read_command(r, score, &t->score, 0);
     if (command && !server && r->base.mistakes == before) check_unused(r, command, written);
 }

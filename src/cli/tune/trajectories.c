@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DIGITS 10 /* millimetres of coordinates that count thousands of kilometres, as UTM's */
+
 /* {t: [..], x: [..], y: [..], z: [..]} of a file, or null. */
 static json_t *read_positions(const char *folder, const char *name)
 {
@@ -76,7 +78,7 @@ ct_status tune_write_trajectories(const tune_job *job, ct_err *err)
                 read_positions(job->estimates, ct_tuning_estimate_name(job->tuning, i, job->result.value, name)));
         cli_append(logs, o);
     }
-    char *text = cli_check_alloc(json_dumps(logs, JSON_COMPACT | JSON_REAL_PRECISION(7)));
+    char *text = cli_check_alloc(json_dumps(logs, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)));
     const ct_status status = ct_file_replace(job->trajectories, text, strlen(text), err);
     if (status == CT_OK && job->result.stop != CT_TUNE_STOP_CANCELLED) prune(job, wanted);
     free(text);

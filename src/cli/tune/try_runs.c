@@ -1,5 +1,6 @@
 /* try_runs.c: --try: one run of every log at the start values. Runs are in a temporary folder, which is removed. */
 #define _XOPEN_SOURCE 700
+#include "cli/common/findings.h"
 #include "cli/tune/tune.h"
 
 #include <errno.h>
@@ -46,16 +47,22 @@ static void print_table(const tune_job *job, const ct_tune_outcome outcome[])
 {
     const ct_tune_problem *p = job->problem;
     const double degrees = 180 / acos(-1);
-    int width = 3, nees = 0;
-    for (int32_t i = 0; i < p->logs; i++) nees = nees || isfinite(outcome[i].nees);
+    int width = 3, nees = 0, loss = 0, errors = 0;
+    for (int32_t i = 0; i < p->logs; i++) {
+        nees = nees || isfinite(outcome[i].nees);
+        loss = loss || isfinite(tune_loss(&outcome[i]));
+        errors = errors || isfinite(outcome[i].translation);
+    }
+    loss = loss && !errors; /* a scoring command has no other figure */
     for (int32_t i = 0; i < p->logs; i++)
         width = (int)strlen(p->log[i].name) > width ? (int)strlen(p->log[i].name) : width;
     printf("%-*s %-5s %-12s %8s %6s %9s %9s %9s %9s%s %8s\n", width, "log", "part", "end", "poses", "lost", "APE m",
-           "APE deg", "RPE m", "RPE deg", nees ? "      NEES" : "", "s");
+           "APE deg", "RPE m", "RPE deg", loss ? "      loss" : nees ? "      NEES" : "", "s");
     for (int32_t i = 0; i < p->logs; i++) {
         const ct_tune_outcome *o = &outcome[i];
         char cell[5][24], column[32] = "";
-        if (nees) snprintf(column, sizeof column, " %9s", number(o->nees, "%.4g", cell[4]));
+        if (nees || loss)
+            snprintf(column, sizeof column, " %9s", number(loss ? tune_loss(o) : o->nees, "%.4g", cell[4]));
         printf("%-*s %-5s %-12s %8lld %6lld %9s %9s %9s %9s%s %8.3g\n", width, p->log[i].name,
                p->log[i].test ? "test" : "train", ct_tune_end_name(o->end), (long long)o->poses, (long long)o->lost,
                number(o->translation, "%.4g", cell[0]), number(o->rotation * degrees, "%.4g", cell[1]),
@@ -72,7 +79,7 @@ static void print_messages(const tune_job *job, const ct_tune_outcome outcome[])
         for (int32_t i = job->problem->logs - 1; i >= 0; i--)
             if ((int)outcome[i].end == k) first = i, count++;
         if (k == CT_TUNE_DONE || !count) continue;
-        printf("\n%s of %d log%s: %s\n", ct_tune_end_name((ct_tune_end)k), count, CLI_S(count),
+        printf("\n%s: %d of %d logs. Log %s:\n", ct_tune_end_name((ct_tune_end)k), count, job->problem->logs,
                job->problem->log[first].name);
         for (const char *line = outcome[first].message ? outcome[first].message : ""; *line;) {
             const size_t length = strcspn(line, "\n");
@@ -115,6 +122,23 @@ static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
         printf("\n%s: %.2g %% of poses have no estimate. A lost pose counts as many others. If the estimate has gaps "
                "of its own, a larger \"gap\" under \"estimate\" bridges them, and a smaller \"lost\" under \"loss\" "
                "counts them less\n", job->problem->log[lost - outcome].name, 100 * lost_share(lost));
+}
+
+/* What the library says of frames, clocks and units. */
+static void print_conventions(const tune_job *job, const ct_tune_outcome outcome[])
+{
+    const int32_t logs = job->problem->logs;
+    ct_conventions *of = cli_alloc(logs, sizeof *of);
+    ct_findings list = {0};
+    ct_err err = {0};
+    for (int32_t i = 0; i < logs; i++)
+        if (outcome[i].end == CT_TUNE_DONE) of[i] = outcome[i].conventions;
+    if (ct_tune_note_conventions(job->problem, of, &list, &err) == CT_OK && list.count) {
+        printf("\n");
+        cli_findings_print("warning", &list, CT_TOPIC_COUNT, 1, -1);
+    }
+    ct_findings_free(&list);
+    free(of);
 }
 
 static void print_json(const tune_job *job, const ct_tune_outcome outcome[])
@@ -177,6 +201,7 @@ cli_exit tune_try(const cli_io *io, const tune_request *request, tune_job *job)
         print_table(job, outcome);
         print_messages(job, outcome);
         print_remarks(job, outcome);
+        print_conventions(job, outcome);
     }
     if (status == CT_OK && !stopped && failed)
         cli_fail(io, "%d of %d logs have no estimate at the start values", failed, job->problem->logs);
