@@ -193,6 +193,7 @@ static void test_failures_are_outcomes(void)
     fail_once("nan", "{estimate}", CT_TUNE_NO_ESTIMATE, 0, "estimate.txt");
     fail_once("huge", "{estimate}", CT_TUNE_NOT_FINITE, 0, "not finite");
     fail_once("directory", "{estimate}", CT_TUNE_BAD_ESTIMATE, 0, "estimate.txt");
+    fail_once("loop", "{estimate}", CT_TUNE_BAD_ESTIMATE, 0, "estimate.txt cannot be reached: Too many levels");
     fail_once("remove-folder", "{folder}", CT_TUNE_CRASHED, 1, "exit code 1");
 }
 

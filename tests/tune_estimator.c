@@ -178,6 +178,7 @@ static int bad_file(const char *what, const char *path)
 {
     FILE *file;
     if (!strcmp(what, "directory")) return mkdir(path, 0777) != 0;
+    if (!strcmp(what, "loop")) return symlink(path, path) != 0;
     if (!strcmp(what, "remove-folder")) return execlp("rm", "rm", "-rf", ".", path, NULL);
     if (!(file = fopen(path, "w"))) return 1;
     if (!strcmp(what, "half")) fputs("0.0 0 0 0 0 0 0 1\n0.1 0.1 0 0 0 0 0 1\n0.2 0.2 0 0", file);
