@@ -154,6 +154,7 @@ static void test_a_long_file_has_all_its_values(void)
         variables += t->place[i].kind == CT__PLACE_ENVIRONMENT && !strcmp(t->place[i].name, "RATE");
         arguments += t->place[i].kind == CT__PLACE_ARGUMENT;
     }
+    CHECK(ct_tuning_in_file(t, 0) && !ct_tuning_in_file(t, (int32_t)(parameter(t, "rate") - t->parameter)));
     CHECK(files == 9 && variables == 1 && arguments == 1); /* odom gps Q Q P P bias gate gate; rate twice */
     CHECK(t->problem.logs == 2 && !strcmp(t->log[0].name, "first") && !strcmp(t->log[1].recording, "r"));
     CHECK(t->log[0].files == 2 && !strcmp(t->log[0].file_name[1], "extra"));

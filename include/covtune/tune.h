@@ -321,6 +321,8 @@ ct_status ct_tuning_draft(const ct_tuning_draft_options *options, char **text, c
 
 const ct_tune_problem *ct_tuning_problem(const ct_tuning *tuning);
 ct_tune_options        ct_tuning_options(const ct_tuning *tuning); /* as the file has them */
+/* 1: a configuration file has the number of this parameter; 0: command, environment or server alone take it. */
+int ct_tuning_in_file(const ct_tuning *tuning, int32_t parameter);
 /* Of everything that a run depends on beside its request: command, contents of files, logs and truths, options. */
 uint64_t ct_tuning_digest(const ct_tuning *tuning);
 /* Are contents of programs, files, logs and truths what they were when the tuning was read? CT_E_ARGUMENT: they are

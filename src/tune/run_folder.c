@@ -115,6 +115,13 @@ ct_status ct__write_files(const ct_tuning *tuning, const double value[], const c
     return status;
 }
 
+int ct_tuning_in_file(const ct_tuning *tuning, int32_t parameter)
+{
+    for (int32_t i = 0; i < tuning->places; i++)
+        if (tuning->place[i].kind == CT__PLACE_FILE && tuning->place[i].parameter == parameter) return 1;
+    return 0;
+}
+
 ct_status ct_tuning_write(const ct_tuning *tuning, const double value[], const char *folder, ct_err *err)
 {
     CT_TRY(ct__make_folders(folder, err));

@@ -246,6 +246,15 @@ static void print_runs(const tune_job *job)
     print_failures(job);
 }
 
+/* What best/ does not have, with all digits. */
+static void print_elsewhere(const tune_job *job)
+{
+    for (int32_t i = 0; i < job->problem->parameters; i++)
+        if (!ct_tuning_in_file(job->tuning, i))
+            cli_row("", "%s = %.17g is in no file: for your command or its environment",
+                    job->problem->parameter[i].name, job->result.value[i]);
+}
+
 void tune_print(const tune_request *request, const tune_job *job)
 {
     const ct_tune_result *r = &job->result;
@@ -266,10 +275,11 @@ void tune_print(const tune_request *request, const tune_job *job)
     int same = 1;
     for (int32_t i = 0; i < p->parameters; i++)
         same &= p->parameter[i].tie >= 0 || r->value[i] == p->parameter[i].start;
-    if (!job->no_files)
+    if (!job->no_files) {
         cli_row("written", same ? "%s: your files; the start values stay" : "%s: your files with the learned numbers",
                 job->best);
-    else
+        print_elsewhere(job);
+    } else
         cli_row("written", "%s; no file has a parameter: the numbers go into your command or its environment",
                 job->json);
 }
