@@ -42,8 +42,10 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
     t->covered = ct__zalloc(problem->logs, sizeof *t->covered);
     t->lost = ct__zalloc(problem->logs, sizeof *t->lost);
     t->rank = ct__zalloc(problem->logs, sizeof *t->rank);
+    t->silent = ct__zalloc(problem->parameters, sizeof *t->silent);
     t->broken = ct__zalloc(2 * (int64_t)problem->logs, sizeof *t->broken);
-    if (!t->rows || !t->covered || !t->lost || !t->rank || !t->broken) return ct__no_memory(err, "logs", problem->logs);
+    if (!t->rows || !t->covered || !t->lost || !t->rank || !t->broken || !t->silent)
+        return ct__no_memory(err, "logs", problem->logs);
     for (int32_t i = 0; i < problem->logs; i++) {
         t->rows[i] = -1;
         t->covered[i] = NAN;
@@ -80,6 +82,7 @@ void ct__tuner_free(ct__tuner *t)
     free(t->lost);
     free(t->rank);
     free(t->broken);
+    free(t->silent);
     free(t->noise_block);
     ct__coordinates_free(&t->c);
 }
