@@ -59,9 +59,70 @@ static void test_lucky_runs_do_not_end_a_search(void)
     CHECK(above < 1.06);
 }
 
+/* ---- Many parameters, few logs ------------------------------------------------------------------ */
+
+#define MANY   40
+#define POSES  100
+#define UNSEEN 15
+static double slow[5 + UNSEEN][POSES][MANY], sigma[MANY];
+
+/* Errors that last thirty poses: a log tells as much as three. */
+static void draw_slow_errors(uint64_t seed)
+{
+    ct_rng rng = ct_rng_seed(seed);
+    for (int k = 0; k < MANY; k++) sigma[k] = pow(10, 2 * ct_rng_uniform(&rng) - 1);
+    for (int l = 0; l < 5 + UNSEEN; l++)
+        for (int i = 0; i < POSES; i++)
+            for (int k = 0; k < MANY; k++)
+                slow[l][i][k] = (i ? 0.97 * slow[l][i - 1][k] : 0) + (i ? 0.243 : 1) * ct_rng_normal(&rng);
+}
+
+static void mean_of_many(const toy *t, const double *value, int32_t log_, double *r)
+{
+    double weight[MANY], sum = 0;
+    for (int k = 0; k < MANY; k++) sum += weight[k] = 1 / value[k];
+    for (int64_t i = 0; i < t->rows; i++) {
+        r[i] = 0;
+        for (int k = 0; k < MANY; k++) r[i] += weight[k] / sum * sigma[k] * slow[log_][i][k];
+    }
+}
+
+/* Forty parameters are fitted to five logs, which tell little. Where runs do not confirm the answers of folds, points
+ * of the search take their place, which were fitted to the held-out logs, too. */
+static void test_a_minimum_of_many_parameters_is_not_chosen_by_its_own_logs(void)
+{
+    const int starts = 8;
+    double    sum = 0;
+    int       worse = 0;
+    for (int seed = 1; seed <= starts; seed++) {
+        ct_tune_parameter p[MANY];
+        ct_rng rng = ct_rng_seed(1000 + (uint64_t)seed);
+        draw_slow_errors((uint64_t)seed);
+        for (int k = 0; k < MANY; k++) {
+            char name[16];
+            snprintf(name, sizeof name, "p%d", k);
+            p[k] = toy_parameter(name, sigma[k] * sigma[k] * (ct_rng_uniform(&rng) < 0.5 ? 1000 : 0.001));
+            p[k].lower *= 1e-3;
+            p[k].upper *= 1e3;
+        }
+        double start[MANY];
+        for (int k = 0; k < MANY; k++) start[k] = p[k].start;
+        const ct_tune_problem problem = {MANY, 5, 0, p, LOGS, NULL};
+        toy t = {.rows = POSES, .residual = mean_of_many};
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
+        const double ratio = toy_loss(&t, r.value, 5, 5 + UNSEEN) / toy_loss(&t, start, 5, 5 + UNSEEN);
+        worse += ratio > 1.02;
+        sum += log(ratio) / starts;
+        ct_tune_result_free(&r);
+    }
+    printf("  %d of %d answers are worse than the start on unseen logs, mean ratio %.3f\n", worse, starts, exp(sum));
+    CHECK(worse <= 1 && exp(sum) < 1.005);
+}
+
 int main(void)
 {
     RUN(test_a_prior_does_not_spoil_the_answer);
     RUN(test_lucky_runs_do_not_end_a_search);
+    RUN(test_a_minimum_of_many_parameters_is_not_chosen_by_its_own_logs);
     return ct_test_end();
 }

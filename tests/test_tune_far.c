@@ -58,6 +58,46 @@ static void test_parameters_that_matter_together_are_not_called_idle(void)
     ct_tune_result_free(&r);
 }
 
+/* The second counts only where the first is near its minimum: a gate that rejects nothing while variances are large. */
+static void gated(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double x = log(value[0]) - 4, y = fabs(x) < 1.5 ? log(value[1]) - 1 : -1;
+    for (int64_t i = 0; i < t->rows; i++) r[i] = 0.1 * (i % 2 ? x : y) + 0.1 * toy_noise(log_, i, 0);
+}
+
+static void test_a_parameter_without_effect_at_the_start_is_learned_at_the_answer(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("gate", 1)};
+    const ct_tune_problem problem = {2, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 60, .residual = gated};
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
+    CHECK(!has(&r, CT_FINDING_PARAMETER_WITHOUT_EFFECT) && isfinite(r.standard_error[1]));
+    CHECK_NEAR(log(r.best[0]), 4, 0.2);
+    CHECK_NEAR(log(r.best[1]), 1, 0.2);
+    ct_tune_result_free(&r);
+}
+
+/* The mean of two readings, weighted by the inverse of both values: a common factor changes nothing. */
+static void mean_of_two(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double share = value[1] / (value[0] + value[1]);
+    for (int64_t i = 0; i < t->rows; i++)
+        r[i] = share * toy_noise(log_, i, 0) + (1 - share) * 0.5 * toy_noise(log_, i, 1);
+}
+
+/* So far off that one reading alone counts, and both values seem to change nothing. */
+static void test_a_ratio_that_is_far_off_is_not_called_idle(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 1e-5), toy_parameter("b", 1e5)};
+    const ct_tune_problem problem = {2, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 200, .residual = mean_of_two};
+    for (int k = 0; k < 2; k++) p[k].lower *= 1e-3, p[k].upper *= 1e3;
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
+    CHECK(!has(&r, CT_FINDING_PARAMETER_WITHOUT_EFFECT) && !r.candidate[0].chosen);
+    CHECK(r.loss < 1.1 * toy_loss(&t, (double[]){4, 1}, 0, 5));
+    ct_tune_result_free(&r);
+}
+
 /* Runs with another seed differ. Far away that is all; near the minimum the least change of a value makes another run,
  * as in a particle filter. */
 static void chaos_at_the_minimum(const toy *t, const double *value, int32_t log_, double *r)
@@ -158,10 +198,69 @@ static void test_a_sensor_that_was_switched_off_comes_back(void)
     CHECK(good >= starts - 1);
 }
 
+/* ---- A gate ------------------------------------------------------------------------------------- */
+
+#define STEPS 120
+static double walk[6][STEPS], drift[6][STEPS], fix[6][STEPS];
+
+/* A random walk with odometry of sigma 0.1 and fixes of sigma 0.5, of which a tenth are off by far. */
+static void draw_walks(uint64_t seed)
+{
+    ct_rng rng = ct_rng_seed(seed);
+    for (int l = 0; l < 6; l++)
+        for (int i = 0; i < STEPS; i++) {
+            const double step = ct_rng_normal(&rng), outlier = ct_rng_uniform(&rng) < 0.1 ? 10 : 1;
+            walk[l][i] = (i ? walk[l][i - 1] : 0) + step;
+            drift[l][i] = step + 0.1 * ct_rng_normal(&rng);
+            fix[l][i] = walk[l][i] + 0.5 * outlier * ct_rng_normal(&rng);
+        }
+}
+
+/* A Kalman filter that leaves out fixes whose squared innovation is above value[2] variances. */
+static void gated_filter(const toy *t, const double *value, int32_t log_, double *r)
+{
+    double x = 0, P = 1;
+    for (int64_t i = 0; i < t->rows; i++) {
+        x += drift[log_][i];
+        P += value[0];
+        const double innovation = fix[log_][i] - x, S = P + value[1];
+        if (innovation * innovation <= value[2] * S) {
+            x += P / S * innovation;
+            P -= P * P / S;
+        }
+        r[i] = x - walk[log_][i];
+    }
+}
+
+/* Residuals jump wherever a fix passes the gate or does not: searches end at any jump, and on one log elsewhere. */
+static void test_a_gate_that_rejects_all_at_the_start_is_opened(void)
+{
+    const int starts = 30;
+    int far = 0;
+    for (int k = 0; k < starts; k++) {
+        ct_rng rng = ct_rng_seed(500 + (uint64_t)k);
+        ct_tune_parameter p[3] = {toy_parameter("q", 0.01), toy_parameter("r", 0.25), toy_parameter("gate", 9)};
+        const ct_tune_problem problem = {3, 6, 0, p, LOGS, NULL};
+        toy t = {.rows = STEPS, .residual = gated_filter};
+        draw_walks((uint64_t)k + 1);
+        for (int i = 0; i < 2; i++) p[i].start *= ct_rng_uniform(&rng) < 0.5 ? 100 : 0.01;
+        p[2].start *= 0.1;
+        ct_tune_result r = toy_tune(&t, &problem, NULL);
+        const double ratio = toy_loss(&t, r.best, 0, 5) / toy_loss(&t, (double[]){0.01, 0.25, 9}, 0, 5);
+        far += ratio > 1.2;
+        ct_tune_result_free(&r);
+    }
+    printf("  %d of %d searches end above 1.2 times the loss of the true values\n", far, starts);
+    CHECK(far <= 3);
+}
+
 int main(void)
 {
     RUN(test_a_start_among_teeth_is_left);
     RUN(test_parameters_that_matter_together_are_not_called_idle);
+    RUN(test_a_parameter_without_effect_at_the_start_is_learned_at_the_answer);
+    RUN(test_a_ratio_that_is_far_off_is_not_called_idle);
+    RUN(test_a_gate_that_rejects_all_at_the_start_is_opened);
     RUN(test_noise_is_looked_for_where_the_loss_is_much_smaller);
     RUN(test_a_sensor_that_was_switched_off_comes_back);
     return ct_test_end();

@@ -71,15 +71,17 @@ ct_status ct__coordinates_new(const ct_tune_problem *problem, ct__coordinates *c
     const int64_t m = problem->parameters;
     *c = (ct__coordinates){.problem = problem};
     c->parameter = ct__zalloc(m, sizeof *c->parameter);
-    c->power = ct__zalloc(8 * m, sizeof *c->power);
+    c->power = ct__zalloc(10 * m, sizeof *c->power);
     c->member = ct__zalloc(m, sizeof *c->member);
     if (!c->parameter || !c->power || !c->member) return ct__no_memory(err, "parameters", m);
     c->scale = c->power + m;
     c->lower = c->scale + m;
     c->upper = c->lower + m;
-    c->work = c->upper + m;
+    c->limit = c->upper + m;
+    c->work = c->limit + 2 * m;
     for (int32_t i = 0; i < m; i++) add_coordinate(c, i);
     for (int32_t i = 0; i < m; i++) add_member(c, i);
+    memcpy(c->limit, c->lower, 2 * (size_t)m * sizeof *c->limit);
     return CT_OK;
 }
 
@@ -122,6 +124,13 @@ double ct__coordinates_slope(const ct__coordinates *c, int32_t k, double value)
 }
 
 void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k) { c->lower[k] = c->upper[k] = x_k; }
+
+void ct__coordinates_release(ct__coordinates *c, int32_t k)
+{
+    c->lower[k] = c->limit[k];
+    c->upper[k] = c->limit[c->problem->parameters + k];
+}
+
 int  ct__coordinates_held(const ct__coordinates *c, int32_t k) { return !(c->lower[k] < c->upper[k]); }
 
 double ct__spread_width(const ct__coordinates *c, int32_t group) { return log(c->problem->spread[group]); }

@@ -17,6 +17,7 @@
 #define CT__REFRESHED    0.99 /* a gain of a percent since the last fresh Jacobian asks for another               */
 #define CT__NOISE        0.3  /* of the noise of the loss: smaller decreases are not looked for                   */
 #define CT__MUCH         0.05 /* of the loss: a decrease that a model predicts, and that a minimum has not left   */
+#define CT__RESOLVED     1e-4 /* of the loss at the start: a minimum without loss is not searched for further    */
 #define CT__MOST_BAD     2    /* steps without gain, then a fresh Jacobian                                        */
 
 typedef struct {
@@ -38,11 +39,12 @@ typedef struct {
     int               jumps;        /* without gain where the model promised much, since it was last right     */
     /* far points: */
     int               coarse;       /* times that points of the whole bounds were run                          */
+    int               doubts;       /* ends that were doubted: points elsewhere were run                       */
+    int               jumped;       /* a step within a fresh Jacobian did not gain: residuals jump near the end */
     int               far_steps;    /* from points that were nearly as good                                    */
     /* few logs: */
     int32_t           used;         /* logs that the models are of                                             */
     int               restarts;     /* on the first log                                                        */
-    ct__tune_point   *previous;     /* the best point of searches before these                                 */
     int               confirmed;    /* a step on the first log was run on all logs                             */
     int               unconfirmed;  /* steps that gained before that                                           */
     ct_rng            rng;
@@ -68,7 +70,7 @@ void ct__dfgn_take_best(ct__dfgn *d, ct__tune_point *p);
 
 /* Two models were far off, and none was right: points of the whole bounds should be run. */
 int ct__dfgn_is_far(const ct__dfgn *d);
-/* The search gained little, and points of the whole bounds were not run: is there another valley? */
+/* Is there another valley? Points of the whole bounds were not run at this end. */
 int ct__dfgn_is_doubtful(const ct__dfgn *d);
 ct_status ct__dfgn_doubt(ct__dfgn *d);
 ct_status ct__dfgn_search_bounds(ct__dfgn *d);

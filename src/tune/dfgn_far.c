@@ -4,14 +4,16 @@
  * not change until a parameter has moved by decades. Two steps of which the model was far off, and none of which it was
  * right in much, are the sign. Then points of the whole bounds are run (search_global.c). A search may end on such a
  * plateau, too, or in a gap between jumps. So before the end, coordinates without curvature are moved far, one at a
- * time, and together with those that went far they are taken back to the start. Where the search gained little, points
- * of the whole bounds are run once. */
+ * time, and together with those that went far they are taken back to the start. Where the search gained little, or
+ * residuals jump between neighbours, points of the whole bounds are run, and among jumps points around, as long as that
+ * gains. */
 #include "tune/dfgn.h"
 
 #include <math.h>
 
 #define MISPREDICTED 2    /* steps; then points of the whole bounds are run                       */
 #define MOST_COARSE  3
+#define MOST_DOUBTS  3    /* ends that are doubted, as long as that gains                         */
 #define LITTLE       0.5  /* of the loss of the start: a search that ends above may have begun in a wrong valley  */
 #define PLATEAU      0.01 /* of the loss: curvature of a coordinate on a plateau                  */
 #define AWAY         2.0  /* of a log variance from others, on a plateau                          */
@@ -50,7 +52,9 @@ int ct__dfgn_is_far(const ct__dfgn *d)
 
 int ct__dfgn_is_doubtful(const ct__dfgn *d)
 {
-    return d->base->loss > LITTLE * d->from->loss && !d->coarse && d->t->options.global;
+    const double loss = d->base->loss;
+    if (!d->t->options.global || d->doubts >= MOST_DOUBTS || !(loss > CT__RESOLVED * d->t->start->loss)) return 0;
+    return d->jumped || (loss > LITTLE * d->from->loss && !d->coarse);
 }
 
 ct_status ct__dfgn_search_bounds(ct__dfgn *d)
@@ -69,20 +73,38 @@ ct_status ct__dfgn_search_bounds(ct__dfgn *d)
 }
 
 /* Points of the whole bounds, and along single coordinates, on the first log; the best of them on all logs. */
-ct_status ct__dfgn_doubt(ct__dfgn *d)
+static ct_status look_far(ct__dfgn *d, ct__tune_point **best)
 {
     ct__tuner      *t = d->t;
-    ct__tune_point *best = NULL, *on_axis = NULL;
-    d->coarse++;
+    ct__tune_point *on_axis = NULL;
     ct__use_logs(t, 0, ct__first_logs(t));
     ct_status status = ct__axis_points(t, d->base, NULL, &on_axis);
-    if (status == CT_OK && !t->cancelled) status = ct__coarse_points(t, &d->rng, d->base, &best);
-    if (on_axis && (!best || on_axis->loss < best->loss)) best = on_axis;
-    const int gains = best && best->loss < d->base->loss;
+    if (status == CT_OK && !t->cancelled) status = ct__coarse_points(t, &d->rng, d->base, best);
+    if (on_axis && (!*best || on_axis->loss < (*best)->loss)) *best = on_axis;
+    if (*best && !((*best)->loss < d->base->loss)) *best = NULL;
     ct__use_logs(t, 0, d->used);
-    if (status == CT_OK && gains && !t->cancelled) status = ct__evaluate(t, 1, &best, CT__TRAIN, t->repeats);
+    return status == CT_OK && *best && !t->cancelled ? ct__evaluate(t, 1, best, CT__TRAIN, t->repeats) : status;
+}
+
+static int gains(const ct__dfgn *d, const ct__tune_point *p)
+{
+    return p && ct__is_done(p) && p->loss < d->base->loss;
+}
+
+/* Among jumps a search ends at any of them: points around, further than they reach, tell where it is lower. */
+ct_status ct__dfgn_doubt(ct__dfgn *d)
+{
+    ct__tune_point *best = NULL;
+    CT_TRY(look_far(d, &best));
     ct__dfgn_note_stop(d);
-    if (status != CT_OK || !gains || !ct__is_done(best) || !move_to(d, best)) return status;
+    if (!gains(d, best)) best = NULL;
+    if (!best && d->jumped && !d->stop) {
+        CT_TRY(ct__points_around(d->t, &d->rng, d->base, CT__FIRST_STEP, &best));
+        ct__dfgn_note_stop(d);
+    }
+    d->doubts = gains(d, best) && move_to(d, best) ? d->doubts + 1 : MOST_DOUBTS;
+    if (d->base != best) return CT_OK;
+    d->jumped = 0;
     CT_TRY(ct__dfgn_refresh(d, CT__FIRST_STEP));
     d->fresh = INFINITY;
     return CT_OK;

@@ -6,7 +6,8 @@
  * point by all of them: perturbed runs are of the added logs alone, at last of all of them.
  *
  * Where residuals jump the search ends anywhere. On the first log another one costs little: it begins at the best of
- * points of the whole bounds, and the best end of all of them counts. */
+ * points of the whole bounds. Every end is run on all logs, and the best by all of them counts: ends that are far apart
+ * differ by less on one log than its sampling error. */
 #include "tune/dfgn.h"
 
 #include <math.h>
@@ -57,8 +58,9 @@ static ct_status restart_pilot(ct__dfgn *d, int *ends)
     if (t->cancelled || t->used_to > d->used) return CT_OK;
     CT_TRY(ct__coarse_points(t, &d->rng, d->base, &best));
     if (!best || t->cancelled) return CT_OK;
+    CT_TRY(ct__evaluate(t, 1, &d->base, CT__TRAIN_ALL, t->repeats));
+    if (t->cancelled) return CT_OK;
     *ends = 0;
-    if (!d->previous || d->base->loss < d->previous->loss) d->previous = d->base;
     d->base = best;
     d->radius = CT__FIRST_RADIUS;
     d->restarts++;
@@ -152,8 +154,6 @@ ct_status ct__dfgn_pilot(ct__dfgn *d)
             CT_TRY(advance_pilot(d, &ends));
             ct__dfgn_note_stop(d);
         }
-        if (d->used == ct__first_logs(d->t) && d->previous && !(d->base->loss <= d->previous->loss))
-            d->base = d->previous;
         if (!d->t->cancelled && !d->t->effects_known) CT_TRY(examine(d));
         if (!d->t->cancelled) CT_TRY(add_logs(d, ends != 1));
         ct__dfgn_note_stop(d);

@@ -94,8 +94,10 @@ ct_status ct__dfgn_step(ct__dfgn *d, double predicted, double size)
     const double gain = (before - p->loss) / predicted;
     d->valid |= predicted > LONG * before && gain > 0.25 && gain < 4;
     if (predicted > fmax(WRONG * before, 2 * d->t->noise_loss) && (gain < 0.1 || gain > 4)) d->mispredicted++;
-    if (predicted > CT__MUCH * before && predicted > 2 * d->t->noise_loss && gain < 0.1) d->jumps++;
-    else if (gain > 0.5) d->jumps = 0;
+    if (predicted > CT__MUCH * before && predicted > 2 * d->t->noise_loss && gain < 0.1) {
+        d->jumps++;
+        d->jumped |= !(d->t->noise > 0) && before >= CT__REFRESHED * d->fresh && size <= 2 * CT__SECOND_STEP;
+    } else if (gain > 0.5) d->jumps = 0;
     set_radius(d, gain, size);
     d->bad = gain < 0.1 ? d->bad + 1 : 0;
     ct__dfgn_take_best(d, p);

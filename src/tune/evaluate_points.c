@@ -43,8 +43,9 @@ ct_status ct__tuner_new(const ct_tune_problem *problem, const ct_tune_options *o
     t->lost = ct__zalloc(problem->logs, sizeof *t->lost);
     t->conventions = ct__zalloc(problem->logs, sizeof *t->conventions);
     t->rank = ct__zalloc(problem->logs, sizeof *t->rank);
+    t->silent = ct__zalloc(problem->parameters, sizeof *t->silent);
     t->broken = ct__zalloc(2 * (int64_t)problem->logs, sizeof *t->broken);
-    if (!t->rows || !t->covered || !t->lost || !t->conventions || !t->rank || !t->broken)
+    if (!t->rows || !t->covered || !t->lost || !t->conventions || !t->rank || !t->silent || !t->broken)
         return ct__no_memory(err, "logs", problem->logs);
     for (int32_t i = 0; i < problem->logs; i++) {
         t->rows[i] = -1;
@@ -83,6 +84,7 @@ void ct__tuner_free(ct__tuner *t)
     free(t->conventions);
     free(t->rank);
     free(t->broken);
+    free(t->silent);
     free(t->noise_block);
     ct__coordinates_free(&t->c);
 }

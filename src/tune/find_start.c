@@ -1,17 +1,14 @@
-/* find_start.c: what has to be known before a search: a point with estimates on all training logs, whether runs differ
- * from one to the next, and which parameters have an effect. */
+/* find_start.c: what has to be known before a search: a point with estimates on all training logs, and whether runs
+ * differ from one to the next. */
 #include "tune/search.h"
 
 #include <math.h>
 
 #define TRIES    4     /* times n + 1 points, at most, for a start without estimates                     */
 #define WIDEST   4.0   /* of those points, from the start, in log variance: fifty times in variance      */
-#define FARTHER  7.0   /* the change in log variance that must have an effect: a thousand times          */
 #define RENEW    0.5   /* of the loss where noise was measured: it is measured again                     */
 #define VERY_NEAR 0.02 /* in log variance: residuals are straight there, but for noise                   */
 #define COMMON   0.05  /* of the noise of a seed: less than that is not noise                            */
-#define QUIET    1e-18 /* of the squared residuals: changes below are rounding                           */
-#define BEYOND   1.1   /* of the expected square of the difference of two runs: changes below are noise  */
 
 /* ---- The first point -------------------------------------------------------------------------- */
 
@@ -57,8 +54,7 @@ ct_status ct__find_first(ct__tuner *t, ct__tune_point **first)
 /* ---- Noise ------------------------------------------------------------------------------------ */
 
 /* Mean square of a - b over block k of a log's rows, and its share of the rows. */
-static double block_distance(const ct__tuner *t, int32_t log, int32_t k, const double *a, const double *b,
-                             double *share)
+double ct__block_distance(const ct__tuner *t, int32_t log, int32_t k, const double *a, const double *b, double *share)
 {
     const int64_t from = t->rows[log] * k / t->blocks, to = t->rows[log] * (k + 1) / t->blocks;
     double sum = 0;
@@ -94,12 +90,12 @@ static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const
         square[i] = loss[i] = 0;
         if (!(factor > 0)) continue;
         for (int32_t k = 0; k < t->blocks; k++) {
-            const double noise = factor * block_distance(t, log[i], k, p->residual[log[i]], before[i], &share);
+            const double noise = factor * ct__block_distance(t, log[i], k, p->residual[log[i]], before[i], &share);
             t->noise_block[log[i] * t->blocks + k] = noise;
             square[i] += noise * share;
         }
         loss[i] = factor * d * d;
-        if (square[i] <= QUIET * 2 * own[i]) square[i] = loss[i] = 0; /* rounding of means */
+        if (square[i] <= CT__QUIET * 2 * own[i]) square[i] = loss[i] = 0; /* rounding of means */
     }
     for (int32_t i = 0; before && i < count; i++) free(before[i]);
     free(before);
@@ -238,142 +234,4 @@ int32_t ct__last_repeats(const ct__tuner *t)
     if (t->options.repeats || !(t->noise > 0)) return t->repeats;
     const double share = t->noise_loss / (t->noise_at > 0 ? t->noise_at : 1);
     return share > 0.02 ? 5 : share > 0.005 ? 3 : 2;
-}
-
-/* ---- Effects ---------------------------------------------------------------------------------- */
-
-/* Standard deviations that chance exceeds once in 370 times (both sides), where they are estimated from df squares:
- * Student's t, of which three is the limit. One or two squares tell nothing: they may be zero nearly. */
-static double beyond_chance(int32_t df)
-{
-    static const double T[] = {INFINITY, INFINITY, 9.22, 6.62, 5.51, 4.90, 4.53, 4.28, 4.09, 3.96};
-    return df < 1 ? INFINITY : (size_t)df <= sizeof T / sizeof *T ? T[df - 1] : 3 + 9.5 / df;
-}
-
-/* The noise of runs may be of many independent entries, or one factor on all of them. So whether residuals of two
- * points differ by more than noise is seen from the spread of their energy, in units of the noise's, over blocks:
- *     z = log(mean square of the difference / expected of noise),   effect: mean z above what chance gives */
-static int beyond_noise(const ct__tuner *t, const ct__tune_point *a, const ct__tune_point *b, double runs)
-{
-    double  sum = 0, square = 0, share;
-    int32_t count = 0;
-    for (int32_t l = 0; l < t->problem->logs; l++)
-        for (int32_t k = 0; k < t->blocks && ct__is_active(t, l); k++) {
-            const double noise = t->noise_block[l * t->blocks + k];
-            if (!a->residual[l] || !b->residual[l]) return 1;
-            if (!(noise > 0)) continue;
-            const double z = log(1e-300 + block_distance(t, l, k, a->residual[l], b->residual[l], &share)) -
-                             log(runs * noise);
-            sum += z;
-            square += z * z;
-            count++;
-        }
-    if (count < 2) return 1;
-    const double mean = sum / count, error = sqrt(fmax(0, square / count - mean * mean) / (count - 1));
-    return mean > fmax(log(BEYOND), beyond_chance(count - 1) * error);
-}
-
-/* Two points differ by more than noise if their residuals do, or their losses. */
-static int has_effect(const ct__tuner *t, const ct__tune_point *from, const ct__tune_point *p)
-{
-    if (!p || p == from || !ct__is_done(p)) return p && p != from; /* it fails: an effect */
-    const double runs = 1.0 / ct__runs_of(t, p) + 1.0 / ct__runs_of(t, from);
-    if (!(t->noise > 0)) return ct__distance2(t, p, from) > QUIET * (1e-300 + ct__distance2(t, from, NULL));
-    return beyond_noise(t, p, from, runs) ||
-           fabs(p->loss - from->loss) > beyond_chance(t->noise_pairs) * sqrt(runs) * t->noise_loss;
-}
-
-/* pair <- points with all listed coordinates moved by FARTHER down, up; evaluated. */
-static ct_status go_farther(ct__tuner *t, const ct__tune_point *from, int32_t count, const int32_t *k,
-                            ct__tune_point *pair[2])
-{
-    for (int side = 0; side < 2; side++) {
-        memcpy(t->c.work, from->x, (size_t)t->c.n * sizeof *from->x);
-        for (int32_t i = 0; i < count; i++) t->c.work[k[i]] += side ? FARTHER : -FARTHER;
-        CT_TRY(ct__point_at(t, t->c.work, &pair[side]));
-    }
-    return ct__evaluate(t, 2, pair, CT__TRAIN, t->repeats);
-}
-
-static int is_silent(const ct__tuner *t, const ct__tune_point *from, ct__tune_point *const pair[2])
-{
-    return !t->cancelled && !has_effect(t, from, pair[0]) && !has_effect(t, from, pair[1]);
-}
-
-/* Coordinate k changes nothing: it is named, and keeps its value. */
-static ct_status hold_silent(ct__tuner *t, const ct__tune_point *from, int32_t k, ct__tune_point *const pair[2])
-{
-    const ct__coordinates *c = &t->c;
-    const double  span = pair[1]->x[k] - pair[0]->x[k];
-    const double  value[] = {100 * span / fmax(1e-300, c->upper[k] - c->lower[k])};
-    const int32_t i = c->parameter[k];
-    CT_TRY(ct_findings_add(&t->result->findings, CT_FINDING_PARAMETER_WITHOUT_EFFECT, 1, value, t->err));
-    CT_TRY(ct_findings_add_subject(&t->result->findings, CT_SUBJECT_PARAMETER, i, 0, t->problem->parameter[i].name,
-                                   t->err));
-    t->result->standard_error[i] = INFINITY;
-    ct__coordinates_hold(&t->c, k, from->x[k]);
-    return CT_OK;
-}
-
-/* Coordinates that seem silent are moved further away, all at once, and where that has an effect, one by one. If it is
- * none of them alone, they matter only with each other: none is held. */
-static ct_status find_silent(ct__tuner *t, const ct__tune_point *from, int32_t count, const int32_t *k)
-{
-    ct__tune_point *(*pair)[2] = ct__zalloc(count, sizeof *pair);
-    if (!pair) return ct__no_memory(t->err, "parameters", count);
-    ct_status status = go_farther(t, from, count, k, pair[0]);
-    const int all = status == CT_OK && is_silent(t, from, pair[0]);
-    int32_t   silent = 0;
-    for (int32_t i = 0; i < count && status == CT_OK && !t->cancelled; i++) {
-        if (all) memcpy(pair[i], pair[0], sizeof *pair);
-        else if (count > 1) status = go_farther(t, from, 1, &k[i], pair[i]);
-        if (status == CT_OK) silent += is_silent(t, from, pair[i]);
-    }
-    const int together = !all && silent == count;
-    for (int32_t i = 0; i < count && status == CT_OK && !t->cancelled && !together; i++)
-        if (is_silent(t, from, pair[i])) status = hold_silent(t, from, k[i], pair[i]);
-    free(pair);
-    return status;
-}
-
-static int32_t list_silent(const ct__tuner *t, const ct__tune_point *from, ct__tune_point **point, int32_t *k)
-{
-    int32_t count = 0;
-    for (int32_t i = 0; i < t->c.n; i++)
-        if (!ct__coordinates_held(&t->c, i) && !has_effect(t, from, point[i])) k[count++] = i;
-    return count;
-}
-
-/* What is silent on the pilot log is run on the others. k, count <- those that are silent there, too. */
-static ct_status ask_other_logs(ct__tuner *t, ct__tune_point *from, ct__tune_point **point, int32_t *k, int32_t *count)
-{
-    const int32_t silent = *count, used = t->used_to;
-    ct__tune_point **listed = ct__zalloc(silent, sizeof *listed);
-    int64_t have = 0;
-    if (!listed) return ct__no_memory(t->err, "parameters", silent);
-    ct__use_logs(t, 0, t->trains);
-    for (int32_t i = 0; i < silent; i++)
-        if (point[k[i]] && point[k[i]] != from) listed[have++] = point[k[i]];
-    ct_status status = ct__extend_noise(t, from);
-    if (status == CT_OK && !t->cancelled) status = ct__evaluate(t, have, listed, CT__TRAIN, t->repeats);
-    for (int32_t i = *count = 0; i < silent && !t->cancelled; i++)
-        if (!has_effect(t, from, point[k[i]])) k[(*count)++] = k[i];
-    if (status == CT_OK && !t->cancelled && *count) status = find_silent(t, from, *count, k);
-    if (*count == silent) ct__use_logs(t, 0, used);
-    free(listed);
-    return status;
-}
-
-ct_status ct__find_effects(ct__tuner *t, ct__tune_point *from, ct__tune_point **point)
-{
-    if (t->effects_known) return CT_OK;
-    t->effects_known = 1;
-    int32_t *k = ct__zalloc(t->c.n, sizeof *k);
-    if (!k) return ct__no_memory(t->err, "parameters", t->c.n);
-    int32_t count = list_silent(t, from, point, k);
-    const ct_status status = !count           ? CT_OK
-                             : t->used_to < t->trains ? ask_other_logs(t, from, point, k, &count)
-                                                      : find_silent(t, from, count, k);
-    free(k);
-    return status;
 }

@@ -10,7 +10,9 @@
  * p_-k. So runs on the fold's own logs have to confirm it: of each fold the answer that is farthest from the minimum is
  * run on them. If its loss there is the least of all points that were run on these logs, the others, which are nearer,
  * are taken as they are. Else all of the fold are run there, and where one has more loss the best point by the fold's
- * own logs takes its place. What is held out has no part in that. Then one run on the held-out logs tells the loss.
+ * own logs takes its place. Then one run on the held-out logs tells the loss. A point that took the place of a fold's
+ * answer was found with the held-out logs. What their loss gains by that is taken from the model, and added before it
+ * is compared with that of the start values.
  *
  * The comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings;
  * the start values stay unless they are beaten. The user's loss weighs translations and rotations. So one error may get
@@ -47,9 +49,12 @@ typedef struct {
     held_part        *part;
     int               folds, candidates;
     double            prior[CT_TUNE_CANDIDATES_MAX];
-    ct__tune_point  **point;  /* candidates x folds */
-    ct__scores        scores; /* per part           */
+    ct__tune_point  **point;    /* candidates x folds                                   */
+    int8_t           *replaced; /* the same: by a point that held-out logs had a part in */
+    int8_t           *doubted;  /* folds: the farthest answer was not confirmed           */
+    ct__scores        scores;   /* per part                                             */
     double           *H, *g, *s, *work;
+    double           *H_part, *g_part, *with, *without;
 } held_out;
 
 /* group[log] <- the recording's number. */
@@ -75,15 +80,21 @@ static ct_status allocate(held_out *h, int32_t each)
     CT_TRY(ct__model_new(h->t->c.n, 3 * h->t->c.n + 6, &h->model, h->t->err));
     h->part = ct__zalloc(parts, sizeof *h->part);
     h->point = ct__zalloc(CT_TUNE_CANDIDATES_MAX * folds, sizeof *h->point);
+    h->replaced = ct__zalloc((CT_TUNE_CANDIDATES_MAX + 1) * folds, sizeof *h->replaced);
     h->scores.score = ct__zalloc(CT_TUNE_CANDIDATES_MAX * parts, sizeof *h->scores.score);
     h->scores.group = ct__zalloc(parts, sizeof *h->scores.group);
     h->scores.work = ct__zalloc(2 * parts, sizeof *h->scores.work);
-    h->H = ct__zalloc(3 * n * n + 10 * n, sizeof *h->H);
-    if (!h->part || !h->point || !h->scores.score || !h->scores.group || !h->scores.work || !h->H)
+    h->H = ct__zalloc(4 * n * n + 13 * n, sizeof *h->H);
+    if (!h->part || !h->point || !h->replaced || !h->scores.score || !h->scores.group || !h->scores.work || !h->H)
         return ct__no_memory(h->t->err, "folds", folds);
+    h->doubted = h->replaced + CT_TUNE_CANDIDATES_MAX * folds;
     h->g = h->H + n * n;
     h->s = h->g + n;
     h->work = h->s + n;
+    h->H_part = h->work + 2 * n * n + 8 * n;
+    h->g_part = h->H_part + n * n;
+    h->with = h->g_part + n;
+    h->without = h->with + n;
     return CT_OK;
 }
 
@@ -93,6 +104,7 @@ static void release(held_out *h)
     ct__scores_free(&h->scores);
     free(h->part);
     free(h->point);
+    free(h->replaced);
     free(h->H);
 }
 
@@ -201,7 +213,16 @@ static int farthest_of_fold(const held_out *h, int fold)
     return far;
 }
 
-/* h->point <- answers of folds that runs on the folds' own logs confirm. room: candidates x folds. */
+/* Did runs fail at some values? Then an answer between two that work need not. */
+static int has_failures(const ct__tuner *t)
+{
+    for (int64_t i = 0; i < t->points; i++)
+        if (isinf(t->point[i]->loss)) return 1;
+    return 0;
+}
+
+/* h->point <- answers of folds that runs on the folds' own logs confirm. Where runs fail at some values, all answers
+ * are run: one between two that work may fail. room: candidates x folds. */
 static ct_status confirm_folds(held_out *h, ct__tune_point **room)
 {
     ct__tuner      *t = h->t;
@@ -209,18 +230,19 @@ static ct_status confirm_folds(held_out *h, ct__tune_point **room)
     int64_t         count = 0;
     for (int f = 0; f < h->folds; f++) room[f] = h->point[farthest_of_fold(h, f) * h->folds + f];
     CT_TRY(ct__evaluate(t, h->folds, room, CT__TRAIN, t->repeats));
+    const int fails = has_failures(t);
     for (int f = 0; f < h->folds && !t->cancelled; f++) {
-        if (is_confirmed(h, farthest_of_fold(h, f), f, &best)) continue;
-        for (int k = 1; k < h->candidates; k++) room[count++] = h->point[k * h->folds + f];
+        h->doubted[f] = !is_confirmed(h, farthest_of_fold(h, f), f, &best);
+        for (int k = 1; k < h->candidates && (h->doubted[f] || fails); k++) room[count++] = h->point[k * h->folds + f];
     }
     if (!count || t->cancelled) return CT_OK;
     CT_TRY(ct__evaluate(t, count, room, CT__TRAIN, t->repeats));
     for (int f = 0; f < h->folds && !t->cancelled; f++)
         for (int k = 1; k < h->candidates; k++) {
-            ct__tune_point *p = h->point[k * h->folds + f];
-            int known = 0;
-            for (int64_t i = 0; i < count && !known; i++) known = room[i] == p;
-            if (known && !is_confirmed(h, k, f, &best)) h->point[k * h->folds + f] = best;
+            const int at = k * h->folds + f;
+            if (is_confirmed(h, k, f, &best) || (!h->doubted[f] && !isinf(h->point[at]->loss))) continue;
+            h->point[at] = best;
+            h->replaced[at] = 1;
         }
     return CT_OK;
 }
@@ -291,6 +313,46 @@ static ct_status prior_answer(held_out *h, int chosen, ct__tune_point **answer)
     return CT_OK;
 }
 
+/* The loss of a part at x less that at the minimum, by the model. */
+static double increase(const held_out *h, const double *x)
+{
+    const int32_t n = h->t->c.n;
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        double slope = h->g_part[i];
+        for (int32_t k = 0; k < n; k++) slope += 0.5 * h->H_part[i * n + k] * (x[k] - h->best->x[k]);
+        sum += slope * (x[i] - h->best->x[i]);
+    }
+    return sum;
+}
+
+/* The share of its loss that a part gains by having been learned from, by the model: the loss under the answer of its
+ * fold less that under the answer of all logs. */
+static double optimism(held_out *h, const held_part *part, double prior)
+{
+    const int64_t n = h->t->c.n;
+    memset(h->H_part, 0, (size_t)(n * n) * sizeof *h->H_part);
+    memset(h->g_part, 0, (size_t)n * sizeof *h->g_part);
+    ct__model_add(&h->model, part->log, part->from, part->to, 1 / (double)CT_MAX(1, part->to - part->from), h->H_part,
+                  h->g_part, NULL);
+    fold_answer(h, part->fold, prior, h->without);
+    fold_answer(h, -1, prior, h->with);
+    return CT_MAX(0, increase(h, h->without) - increase(h, h->with)) / (1e-300 + score_of(h, h->best, part).loss);
+}
+
+/* Losses of candidate k where a point that was found with the held-out logs took the place of a fold's answer. A model
+ * that runs do not confirm is off by a lot for single parts: the median share is added to all of them. */
+static void add_optimism(held_out *h, int k)
+{
+    double *share = h->scores.work;
+    int32_t count = 0;
+    for (int32_t i = 0; i < h->parts; i++)
+        if (h->replaced[k * h->folds + h->part[i].fold]) share[count++] = optimism(h, &h->part[i], h->prior[k]);
+    const double median = count ? ct_median(count, share) : 0;
+    for (int32_t i = 0; i < h->parts; i++)
+        if (h->replaced[k * h->folds + h->part[i].fold]) h->scores.score[k * h->parts + i].loss *= 1 + median;
+}
+
 static void fill_scores(held_out *h)
 {
     for (int k = 0; k < h->candidates; k++)
@@ -298,6 +360,19 @@ static void fill_scores(held_out *h)
             const ct__tune_point *p = k ? h->point[k * h->folds + h->part[i].fold] : h->t->start;
             h->scores.score[k * h->parts + i] = score_of(h, p, &h->part[i]);
         }
+}
+
+/* Answers owe the held-out logs about alike, so among them that does not decide. Whether one replaces the start values
+ * is decided with what it owes. With noise of runs slopes of single logs are mostly noise, and tell too much. */
+static int choose_answer(held_out *h, ct_choice *verdict)
+{
+    fill_scores(h);
+    const int chosen = ct__choose_candidate(&h->scores, 0, 0, 1, verdict);
+    if (chosen == 0 || h->t->noise > 0) return chosen;
+    for (int k = 1; k < h->candidates; k++) add_optimism(h, k);
+    if (ct__choose_candidate(&h->scores, 0, 0, 1, verdict) == 0) return 0;
+    fill_scores(h);
+    return ct__choose_candidate(&h->scores, 0, 0, 1, verdict);
 }
 
 /* Where one of both fails on every part, errors have no ratio: that of the scores is only their limit. */
@@ -351,8 +426,7 @@ static ct_status decide(held_out *h, ct__tune_point **answer)
     CT_TRY(ct__model_fit(&h->model, t, h->best));
     CT_TRY(run_folds(h));
     if (t->cancelled) return CT_OK;
-    fill_scores(h);
-    const int chosen = ct__choose_candidate(&h->scores, 0, 0, 1, verdict);
+    const int chosen = choose_answer(h, verdict);
     record(h, verdict, chosen);
     if (chosen == 0) {
         *answer = t->start;

@@ -17,7 +17,6 @@
 #include <math.h>
 
 #define FRESH_WITHIN 1.0  /* of the base in each coordinate: a Jacobian is fresh                              */
-#define RESOLVED     1e-4 /* of the loss at the start: a minimum without loss is not searched for further     */
 #define JUMPS        6    /* of steps, two Jacobians' worth: the search is stuck                              */
 
 static ct_status begin(ct__dfgn *d, ct_err *err)
@@ -53,7 +52,7 @@ static ct_status end_by_step(ct__dfgn *d, double predicted, double size)
     const ct__tune_point *before = d->base;
     d->stop = CT_TUNE_STOP_STEP;
     if (d->radius > d->t->options.step) {
-        if (!wants_more(d, predicted) || !(predicted > RESOLVED * d->t->start->loss)) return CT_OK;
+        if (!wants_more(d, predicted) || !(predicted > CT__RESOLVED * d->t->start->loss)) return CT_OK;
         CT_TRY(ct__dfgn_step(d, predicted, size));
         if (d->t->cancelled || d->base != before) return CT_OK;
     }

@@ -9,7 +9,8 @@
  *   noise_bias.c       what the noise of runs adds to it
  *   first_points.c     a point along each coordinate
  *   method_*.c         one method each; dfgn.h has the files of the default
- *   find_start.c       a first point with an estimate; the noise of the estimator; parameters without effect
+ *   find_start.c       a first point with an estimate; the noise of the estimator
+ *   find_effects.c     parameters without effect
  *   pilot_logs.c       few training logs that stand for all of them while a search is far from its end
  *   tune.c             a run in order
  *
@@ -42,7 +43,8 @@ typedef struct {
     int32_t            n;
     int32_t           *parameter;     /* n                                                       */
     double            *power, *scale; /* n: power 0 is linear                                    */
-    double            *lower, *upper; /* n: bounds, those of ties included                       */
+    double            *lower, *upper; /* n: bounds, those of ties included; equal: it is held    */
+    double            *limit;         /* 2 n: bounds as they were before                         */
     int32_t            members;
     ct__spread_member *member;
     double            *work;          /* 4 n                                                     */
@@ -61,6 +63,8 @@ void ct__coordinates_limits(const ct__coordinates *c, const double *floor, doubl
 double ct__coordinates_slope(const ct__coordinates *c, int32_t k, double value);
 /* Coordinate k stays at x_k from now on. */
 void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k);
+/* It moves within its bounds again. */
+void ct__coordinates_release(ct__coordinates *c, int32_t k);
 int  ct__coordinates_held(const ct__coordinates *c, int32_t k);
 /* log(spread of the group). */
 double ct__spread_width(const ct__coordinates *c, int32_t group);
@@ -127,6 +131,7 @@ typedef struct {
     double           noise_power; /* noise is in proportion to this power of the loss   */
     int              retried, doubted, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
+    double          *silent;      /* n: share of the range over which it is held; 0: it is free */
     int              noise_known;        /* runs were repeated                           */
     int32_t          put_off;            /* a coordinate without a first point yet; -1   */
     int              searched;           /* points do not count any more                 */
@@ -196,6 +201,8 @@ void ct__model_add(ct__linear_model *model, int32_t log, int64_t from, int64_t t
 /* H, g of all rows <- without what the noise of runs adds to them on average. */
 void ct__model_remove_noise(ct__linear_model *model, const ct__tuner *t, double *H, double *g);
 
+#define CT__QUIET 1e-18 /* of squared residuals: changes below are rounding */
+
 /* ---- Before the search ------------------------------------------------------------------------ */
 
 /* *first <- the start, or a point near it that has estimates on all training logs; NULL: none was found. */
@@ -215,9 +222,15 @@ ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p);
 double ct__noise_of(const ct__tuner *t, const ct__tune_point *p, int32_t log);
 /* Runs of the last points of a search: more than one if the program has noise. */
 int32_t ct__last_repeats(const ct__tuner *t);
-/* Holds coordinates that change nothing; point[k] differs from `from` in coordinate k. They are named by a finding. If
- * one has an effect on other logs than the pilot, all logs are active afterwards. */
+/* Mean square of the difference of two residual vectors of a log over a block of its rows; *share: of rows. */
+double ct__block_distance(const ct__tuner *t, int32_t log, int32_t k, const double *a, const double *b, double *share);
+/* Holds coordinates that change nothing; point[k] differs from `from` in coordinate k. If one has an effect on other
+ * logs than the pilot, all logs are active afterwards. */
 ct_status ct__find_effects(ct__tuner *t, ct__tune_point *from, ct__tune_point **point);
+/* Releases coordinates that were held, and change residuals at the answer of a search. *released: how many. */
+ct_status ct__review_effects(ct__tuner *t, ct__tune_point *answer, int *released);
+/* Those that are held, as findings. */
+ct_status ct__note_silent(ct__tuner *t);
 
 /* ---- Methods ---------------------------------------------------------------------------------- */
 
@@ -248,8 +261,11 @@ ct_status ct__tune_random(ct__tuner *t, ct__tune_point *from, ct__tune_point **a
 /* search_global.c: the method, with restarts where it is stuck. */
 ct_status ct__search(ct__tuner *t, ct__tune_point *first, ct__tune_point **answer, ct_tune_stop *stop);
 
-/* *best <- the best of n + 1 points spread over the bounds, and of n + 1 more where they come near to the loss of base.
- * NULL: none has estimates. */
+/* *best <- the best of n + 1 points, at least six, spread over the bounds within the radius of base. NULL: none has
+ * estimates. */
+ct_status ct__points_around(ct__tuner *t, ct_rng *rng, const ct__tune_point *base, double radius,
+                            ct__tune_point **best);
+/* The same over the whole bounds, and as many more where they come near to the loss of base. */
 ct_status ct__coarse_points(ct__tuner *t, ct_rng *rng, const ct__tune_point *base, ct__tune_point **best);
 /* *best <- the best of points that differ from base in one coordinate, by half of the way to a bound; NULL: none. H,
  * n x n: those of hardly any curvature, to the farther bound; H NULL: all, to both. */

@@ -7,10 +7,12 @@
 
 #include <math.h>
 
-#define NEARLY     2.0  /* times the loss: n + 1 points that come so near are worth n + 1 more             */
+#define NEARLY     2.0  /* times the loss: points of a hypercube that come so near are worth as many more  */
 #define FLAT       0.003 /* of the loss: curvature of a coordinate that hardly changes the residuals        */
+#define LEAST_POINTS 6  /* of a hypercube: each sixth of the range of every coordinate has one            */
 #define LEAST_ROOM 2.0  /* log variance: nearer to a bound a model would see it                            */
-#define RESTARTS 4 /* from a random point of twelve decades about four in five reach the minimum */
+#define REVIEWS    3    /* of coordinates without effect: a search may free one after the other         */
+#define RESTARTS   4    /* from a random point of twelve decades about four in five reach the minimum */
 
 static ct_status run_method(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop)
 {
@@ -34,11 +36,11 @@ static ct_status evaluate_best(ct__tuner *t, int64_t count, ct__tune_point *cons
     return CT_OK;
 }
 
-/* n + 1 points of a Latin hypercube: the range of each coordinate is cut into n + 1 equal parts, and each part has one
- * point (McKay, Beckman and Conover 1979). */
-static ct_status latin_points(ct__tuner *t, ct_rng *rng, ct__tune_point **best)
+/* n + 1 points of a Latin hypercube, within the radius of base: the range of each coordinate is cut into n + 1 equal
+ * parts, and each part has one point (McKay, Beckman and Conover 1979). With few coordinates there are more. */
+ct_status ct__points_around(ct__tuner *t, ct_rng *rng, const ct__tune_point *base, double radius, ct__tune_point **best)
 {
-    const int32_t n = t->c.n, count = n + 1;
+    const int32_t n = t->c.n, count = CT_MAX(n + 1, LEAST_POINTS);
     const int64_t have = CT_MIN(count, ct__points_left(t));
     ct__tune_point **point = ct__zalloc(count, sizeof *point);
     double *x = ct__zalloc(count * (int64_t)n, sizeof *x);
@@ -49,9 +51,9 @@ static ct_status latin_points(ct__tuner *t, ct_rng *rng, ct__tune_point **best)
             x[i * n + k] = x[j * n + k];
             x[j * n + k] = i;
         }
-        const double part = (t->c.upper[k] - t->c.lower[k]) / count;
-        for (int32_t i = 0; i < count; i++)
-            x[i * n + k] = t->c.lower[k] + part * (x[i * n + k] + ct_rng_uniform(rng));
+        const double low = CT_MAX(t->c.lower[k], base->x[k] - radius);
+        const double part = (CT_MIN(t->c.upper[k], base->x[k] + radius) - low) / count;
+        for (int32_t i = 0; i < count; i++) x[i * n + k] = low + part * (x[i * n + k] + ct_rng_uniform(rng));
     }
     for (int64_t i = 0; i < have && status == CT_OK; i++) status = ct__point_at(t, x + i * n, &point[i]);
     if (status == CT_OK) status = evaluate_best(t, have, point, best);
@@ -62,8 +64,9 @@ static ct_status latin_points(ct__tuner *t, ct_rng *rng, ct__tune_point **best)
 
 ct_status ct__coarse_points(ct__tuner *t, ct_rng *rng, const ct__tune_point *base, ct__tune_point **best)
 {
-    CT_TRY(latin_points(t, rng, best));
-    return *best && (*best)->loss < NEARLY * base->loss && !t->cancelled ? latin_points(t, rng, best) : CT_OK;
+    CT_TRY(ct__points_around(t, rng, base, INFINITY, best));
+    if (!*best || !((*best)->loss < NEARLY * base->loss) || t->cancelled) return CT_OK;
+    return ct__points_around(t, rng, base, INFINITY, best);
 }
 
 /* The base with one coordinate half of the way to a bound; NULL: that is near. */
@@ -147,6 +150,23 @@ static ct_status restart(ct__tuner *t, ct__tune_point **answer, ct_tune_stop *st
     return ct_findings_add(&t->result->findings, CT_FINDING_SEARCH_GLOBAL, 3, value, t->err);
 }
 
+/* Coordinates without effect at the start may have one at the answer: it is searched again from there. */
+static ct_status search_released(ct__tuner *t, ct__tune_point **answer, ct_tune_stop *stop)
+{
+    for (int k = 0; k < REVIEWS && !t->cancelled && ct__is_done(*answer) && ct__points_left(t); k++) {
+        ct__tune_point *other = NULL;
+        ct_tune_stop    how = CT_TUNE_STOP_NONE;
+        int             released;
+        CT_TRY(ct__review_effects(t, *answer, &released));
+        if (!released || t->cancelled || !ct__points_left(t)) return CT_OK;
+        drop_stuck(&t->result->findings, 1);
+        CT_TRY(run_method(t, *answer, &other, &how));
+        if (ct__is_done(other) && other->loss < (*answer)->loss) *answer = other;
+        *stop = how;
+    }
+    return CT_OK;
+}
+
 ct_status ct__search(ct__tuner *t, ct__tune_point *first, ct__tune_point **answer, ct_tune_stop *stop)
 {
     const int local = t->options.method == CT_TUNE_DFGN || t->options.method == CT_TUNE_LM;
@@ -155,5 +175,6 @@ ct_status ct__search(ct__tuner *t, ct__tune_point *first, ct__tune_point **answe
     if (t->options.global > 0) CT_TRY(ct__random_points(t, &rng, first->x, INFINITY, 2 * (t->c.n + 1), -1, &first));
     if (t->cancelled) return CT_OK;
     CT_TRY(run_method(t, first, answer, stop));
+    CT_TRY(search_released(t, answer, stop));
     return local && t->options.global && *stop == CT_TUNE_STOP_STUCK ? restart(t, answer, stop) : CT_OK;
 }
