@@ -184,7 +184,9 @@ static ct_status check_given(const char *path, const ct_trajectory_options *o, c
                        "or yaw beside it; %d are given",
                        path, m);
     if (!m && (position < 2 || !o->position[0] || !o->position[1]))
-        return ct_fail(err, CT_E_ARGUMENT, "%s: a position has two or three expressions, %d are given", path, position);
+        return ct_fail(err, CT_E_ARGUMENT, "%s: a position has two or three expressions, %d are given%s", path,
+                       position,
+                       position ? "" : "; beside a rotation of your own say the position, too: position: [x, y]");
     if (quaternion && (quaternion != 4 || o->yaw))
         return ct_fail(err, CT_E_ARGUMENT,
                        "%s: a rotation is a quaternion of four expressions (x, y, z, w) or a yaw; %d "

@@ -4,6 +4,7 @@
 
 #include <covtune/data.h>
 #include <math.h>
+#include <stdio.h>
 
 /* A graph, where nothing is said that a graph does not have. Tables and trajectories are sources. */
 static int may_be_graph(const ct_trajectory_options *o)
@@ -143,6 +144,20 @@ static ct_status of_sequence(view *v, const ct_trajectory_options *options, ct_t
     return status;
 }
 
+/* One object in each of the first two lines: no graph, but records. */
+static int is_json_lines(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    int c = 0, last = 0;
+    if (!file) return 0;
+    if (fgetc(file) == '{')
+        for (; (c = fgetc(file)) != EOF && c != '\n';)
+            if (c != ' ' && c != '\r') last = c;
+    const int next = c == '\n' ? fgetc(file) : EOF;
+    fclose(file);
+    return last == '}' && next == '{';
+}
+
 ct_status ct__trajectory_of_graph(const char *path, const ct_trajectory_options *options, ct_trajectory **out,
                                   ct_err *err)
 {
@@ -152,6 +167,11 @@ ct_status ct__trajectory_of_graph(const char *path, const ct_trajectory_options 
     const ct_status guess = ct_format_guess(path, 1, &format, NULL);
     if (guess == CT_E_MEMORY) return ct__no_memory(err, "lines", 1);
     if (guess != CT_OK || !is_graph(format)) return CT_OK; /* the source says what is wrong */
+    if (format == CT_FORMAT_LEO && is_json_lines(path))
+        return ct_fail(err, CT_E_PARSE,
+                       "%s: JSON lines are no trajectory here, a table is: jq -r '[.t, .x, .y] | @csv' makes one of "
+                       "{\"t\": 1, \"x\": 2, \"y\": 3}; its columns are named by columns, [t, x, y]",
+                       path);
     ct_noise *noise = NULL;
     ct_sequence *seq = NULL;
     ct_status status = ct_noise_new(&noise, err);
