@@ -274,6 +274,36 @@ static void test_a_common_factor_costs_no_run_before_the_first_step(void)
     ct_tune_result_free(&r);
 }
 
+typedef struct {
+    int64_t least; /* that was expected */
+    int     early; /* times that the end was announced before it came */
+} announced;
+
+static int note_announced(void *user, const ct_tune_progress *p)
+{
+    announced *a = user;
+    a->least = CT_MIN(a->least, p->expected);
+    a->early += p->runs >= p->expected && strcmp(p->phase, "test") != 0;
+    return 0;
+}
+
+static void test_progress_counts_what_comes_after_the_search(void)
+{
+    ct_tune_parameter p[SENSORS];
+    const ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    announced a = {.least = INT64_MAX};
+    sensor_problem(p);
+    for (int k = 0; k < SENSORS; k++) p[k].start = TRUE_VARIANCE[k] * (k % 2 ? 100 : 0.01);
+    toy t = {.rows = 400, .residual = weighted_mean, .noise = 0.02};
+    o.progress = note_announced;
+    o.user = &a;
+    ct_tune_result r = toy_tune(&t, &problem, &o);
+    printf("  %lld runs; at least %lld were expected at any time\n", (long long)r.runs, (long long)a.least);
+    CHECK(a.early == 0 && 3 * a.least > r.runs);
+    ct_tune_result_free(&r);
+}
+
 /* Where a common factor does change the estimate, the first step is wrong in it, and the search corrects that. */
 static void test_a_common_factor_that_matters_is_found(void)
 {
@@ -387,6 +417,7 @@ int main(void)
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
     RUN(test_a_common_factor_costs_no_run_before_the_first_step);
     RUN(test_a_common_factor_that_matters_is_found);
+    RUN(test_progress_counts_what_comes_after_the_search);
     RUN(test_a_search_among_jumps_begins_again_on_one_log);
     RUN(test_a_search_that_is_stuck_says_so_and_where);
     return ct_test_end();

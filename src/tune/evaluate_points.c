@@ -12,6 +12,7 @@
 #define WAIT_S   0.1 /* between looks at the caller's wish to cancel                                 */
 #define MOST_NUMBERS ((int64_t)1 << 27) /* of residuals in memory: 1 GiB */
 #define BLOCKS   8   /* of a log: what their spread is estimated from                                */
+#define USUAL    5   /* times n + 1 points of a search                                              */
 #define RETRIES  3   /* of one run; and of all runs, until the first that helped                     */
 #define DOUBTS   8   /* of runs whose values have an estimate of another log, until the first that helped:
                       * where a tenth of runs crash at random, all eight fail again by a chance of 1e-8 */
@@ -188,6 +189,19 @@ static void batch_free(batch *b)
     *b = (batch){0};
 }
 
+/* Runs that are still to come, as searches usually go: those of the search, of folds on their own and the held-out logs
+ * under three priors, of start and answer on test logs. A search that takes longer goes on for a tenth. */
+static int64_t runs_left(const ct__tuner *t)
+{
+    const ct_tune_options *o = &t->options;
+    const int64_t most = t->limit * t->trains, tests = 2 * (t->problem->logs - t->trains);
+    const int64_t folds = CT_MIN(o->folds, t->trains), held_out = folds < 2 ? 0 : (folds + 2) * t->trains;
+    const int64_t usual = CT_MIN(most, USUAL * (t->c.n + 1) * t->trains);
+    const int64_t search = CT_MIN(CT_MAX(usual - t->spent, t->spent / 10), most - t->spent);
+    if (!t->searched) return CT_MAX(CT_MAX(0, search), t->waiting) + held_out + tests;
+    return t->waiting + (t->testing ? 0 : tests);
+}
+
 /* Tells the caller; notes a wish to cancel. */
 static void report(ct__tuner *t, const ct_tune_request *request, const ct_tune_outcome *outcome)
 {
@@ -195,22 +209,22 @@ static void report(ct__tuner *t, const ct_tune_request *request, const ct_tune_o
     int64_t failed = 0;
     if (!t->options.progress) return;
     for (int i = 1; i < CT_TUNE_END_COUNT; i++) failed += r->failed[i];
-    const int64_t left = CT_MAX(0, CT_MIN(t->limit, 5 * (t->c.n + 1)) * t->trains - t->spent);
     ct_tune_progress p = {
         .phase = t->phase,
         .runs = r->runs,
         .running = t->running,
         .failed = failed,
         .cached = r->cached,
-        .expected = r->runs + t->running + left,
+        .expected = r->runs + t->running + runs_left(t),
         .loss_start = t->start ? t->start->whole : NAN,
         .loss = t->best ? t->best->whole : NAN,
         .seconds = ct_now_s() - t->start_s,
+        .left_s = NAN,
         .value = t->best ? t->best->value : NULL,
         .request = request,
         .outcome = outcome,
     };
-    p.left_s = r->runs ? p.seconds * (double)(p.expected - p.runs) / (double)r->runs : NAN;
+    if (r->runs > r->cached) p.left_s = p.seconds * (double)(p.expected - p.runs) / (double)(r->runs - r->cached);
     if (t->options.progress(t->options.user, &p)) t->cancelled = 1;
 }
 
@@ -253,6 +267,7 @@ static ct_status run_all(ct__tuner *t, batch *b)
     t->running = 0;
     while (ended < b->count && !t->cancelled) {
         for (; next < b->count && t->running < slots; next++, t->running++) {
+            t->waiting = b->count - next - 1;
             const wanted_run *w = &b->run[next];
             const ct_tune_request request = {next, w->log, w->repeat, w->point->value};
             CT_TRY(t->queue->submit(t->queue->user, &request, t->err));

@@ -136,7 +136,8 @@ typedef struct {
     int32_t          put_off;            /* a coordinate without a first point yet; -1   */
     int              searched;           /* points do not count any more                 */
     const char      *phase;
-    int64_t          running;
+    int64_t          running, waiting; /* runs of the batch under way                    */
+    int              testing;          /* the search and its held-out runs are over      */
     double           start_s;
     int              cancelled;
 } ct__tuner;

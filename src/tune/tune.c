@@ -74,6 +74,7 @@ static ct_status compare(ct__tuner *t, ct__tune_point *answer)
 {
     ct__tune_point *pair[2] = {t->start, answer};
     t->phase = "test";
+    t->testing = 1;
     if (!t->cancelled) CT_TRY(ct__evaluate(t, answer == t->start ? 1 : 2, pair, CT__TEST, t->repeats));
     for (int32_t i = 0; i < t->problem->logs; i++) {
         t->result->before[i] = t->start->figures[i];
