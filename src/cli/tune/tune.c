@@ -189,11 +189,16 @@ static int all_failed(const tune_job *job)
     return no_estimate(job, job->result.before) && no_estimate(job, job->result.after);
 }
 
-static void remark_changes(const cli_io *io, const tune_job *job)
+static cli_exit remark_changes(const cli_io *io, const tune_job *job)
 {
     ct_err err = {0};
-    if (ct_tuning_unchanged(job->tuning, &err) != CT_OK)
+    const ct_status status = ct_tuning_unchanged(job->tuning, &err);
+    if (status == CT_E_MEMORY) return cli_fail(io, "%s", err.text);
+    if (status == CT_E_ARGUMENT)
         cli_remark(io, "%s; runs are of both, and the result may be of neither: --force begins anew", err.text);
+    else if (status != CT_OK)
+        cli_remark(io, "%s; so whether it changed while runs were made is not known", err.text);
+    return CLI_DONE;
 }
 
 static cli_exit finish(const cli_io *io, const tune_request *request, tune_job *job)
@@ -208,11 +213,13 @@ static cli_exit finish(const cli_io *io, const tune_request *request, tune_job *
         if (!io->quiet) tune_print(request, job);
     }
     if (status != CT_OK) return cli_fail(io, "%s", err.text);
-    if (job->result.stop != CT_TUNE_STOP_CANCELLED) remark_changes(io, job); /* else --resume tells, and nobody waits */
-    if (job->result.stop != CT_TUNE_STOP_CANCELLED && all_failed(job))
-        return cli_fail(io, "no training log has an estimate at the start values, so that nothing was learned; "
-                            "--try shows what the program says");
-    if (job->result.stop != CT_TUNE_STOP_CANCELLED) return CLI_DONE;
+    if (job->result.stop != CT_TUNE_STOP_CANCELLED) { /* else --resume tells, and nobody waits */
+        const cli_exit code = remark_changes(io, job);
+        if (all_failed(job))
+            return cli_fail(io, "no training log has an estimate at the start values, so that nothing was learned; "
+                                "--try shows what the program says");
+        return code;
+    }
     char *path = cli_shell_quote(request->path), *out = cli_shell_quote(request->out);
     cli_fail(io, "interrupted; the best so far is in %s. To continue:", job->best);
     cli_print_command("covtune tune %s --out %s --resume", path, out);
