@@ -114,7 +114,7 @@ static inline ct_tune_parameter toy_parameter(const char *name, double start)
 /* Normal, of standard deviation 1, the same for a log, a row and a sensor. */
 static inline double toy_noise(int32_t log_, int64_t i, int k)
 {
-    ct_rng rng = ct_rng_seed((uint64_t)(log_ * 1000003 + i * 17 + k));
+    ct_rng rng = ct_rng_seed((uint64_t)((int64_t)log_ * 1000003 + i * 17 + k));
     return ct_rng_normal(&rng);
 }
 

@@ -352,9 +352,9 @@ static ct_status open_local(ct__local *q, const ct_tuning_local *local, ct_err *
     q->keep = local->keep;
     CT_TRY(open_slots(q, local, err));
     CT_TRY(ct__make_folders(local->folder, err));
-    q->here = getcwd(NULL, 0);
-    q->folder = realpath(local->folder, NULL);
-    if (!q->here || !q->folder)
+    if (!(q->here = getcwd(NULL, 0)))
+        return ct_fail(err, ct__io_status(), "the present folder has no path: %s", strerror(errno));
+    if (!(q->folder = realpath(local->folder, NULL)))
         return ct_fail(err, ct__io_status(), "%s: its path cannot be found: %s", local->folder, strerror(errno));
     if (local->estimates) {
         CT_TRY(ct__make_folders(local->estimates, err));

@@ -132,17 +132,19 @@ static ct_status stray_word(const ct_tuning *t, char **word, ct_err *err)
         const size_t length = strcspn(at, " \t\n;|&<>()'\"`$=");
         ct__text     text = {0};
         char        *path;
-        ct__text_bytes(&text, at, length);
+        if (length) ct__text_bytes(&text, at, length);
         at += length + (at[length] != 0);
         if (!length) continue;
         CT_TRY(ct__text_take(&text, word, err));
-        CT_TRY(ct__tuning_script(t, *word, &path, err));
-        int is_copy = !path || (*word)[0] == '/';
+        const ct_status status = ct__tuning_script(t, *word, &path, err);
+        int is_copy = status != CT_OK || !path || (*word)[0] == '/';
         for (int32_t i = 0; i < t->files; i++) is_copy |= !strcmp(base_name(t->file[i].path), *word);
         free(path);
-        if (!is_copy) continue;
-        free(*word);
-        *word = NULL;
+        if (is_copy) {
+            free(*word);
+            *word = NULL;
+        }
+        CT_TRY(status);
     }
     return CT_OK;
 }
