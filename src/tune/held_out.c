@@ -327,16 +327,14 @@ static double increase(const held_out *h, const double *x)
 }
 
 /* The share of its loss that a part gains by having been learned from, by the model: the loss under the answer of its
- * fold less that under the answer of all logs. */
-static double optimism(held_out *h, const held_part *part, double prior)
+ * fold, h->without, less that under the answer of all logs, h->with. */
+static double optimism(held_out *h, const held_part *part)
 {
     const int64_t n = h->t->c.n;
     memset(h->H_part, 0, (size_t)(n * n) * sizeof *h->H_part);
     memset(h->g_part, 0, (size_t)n * sizeof *h->g_part);
     ct__model_add(&h->model, part->log, part->from, part->to, 1 / (double)CT_MAX(1, part->to - part->from), h->H_part,
                   h->g_part, NULL);
-    fold_answer(h, part->fold, prior, h->without);
-    fold_answer(h, -1, prior, h->with);
     return CT_MAX(0, increase(h, h->without) - increase(h, h->with)) / (1e-300 + score_of(h, h->best, part).loss);
 }
 
@@ -344,13 +342,20 @@ static double optimism(held_out *h, const held_part *part, double prior)
  * that runs do not confirm is off by a lot for single parts: the median share is added to all of them. */
 static void add_optimism(held_out *h, int k)
 {
-    double *share = h->scores.work;
-    int32_t count = 0;
-    for (int32_t i = 0; i < h->parts; i++)
-        if (h->replaced[k * h->folds + h->part[i].fold]) share[count++] = optimism(h, &h->part[i], h->prior[k]);
+    const int8_t *replaced = h->replaced + k * h->folds;
+    double       *share = h->scores.work;
+    int32_t       count = 0;
+    if (!memchr(replaced, 1, (size_t)h->folds)) return;
+    fold_answer(h, -1, h->prior[k], h->with);
+    for (int f = 0; f < h->folds; f++) {
+        if (!replaced[f]) continue;
+        fold_answer(h, f, h->prior[k], h->without);
+        for (int32_t i = 0; i < h->parts; i++)
+            if (h->part[i].fold == f) share[count++] = optimism(h, &h->part[i]);
+    }
     const double median = count ? ct_median(count, share) : 0;
     for (int32_t i = 0; i < h->parts; i++)
-        if (h->replaced[k * h->folds + h->part[i].fold]) h->scores.score[k * h->parts + i].loss *= 1 + median;
+        if (replaced[h->part[i].fold]) h->scores.score[k * h->parts + i].loss *= 1 + median;
 }
 
 static void fill_scores(held_out *h)

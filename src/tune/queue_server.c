@@ -225,8 +225,10 @@ static int read_more(ct__slot *slot)
 
 ct_status ct__server_hear(ct__local *q, ct__slot *slot, int *ended, int *well, ct_err *err)
 {
-    const int open = read_more(slot);
-    char     *end = slot->line.used ? memchr(slot->line.bytes, '\n', (size_t)slot->line.used) : NULL;
+    struct pollfd report = {slot->child.socket, POLLIN, 0};
+    const int     gone = poll(&report, 1, 0) > 0; /* asked before reading: what it wrote is all there then */
+    const int     open = read_more(slot);
+    char         *end = slot->line.used ? memchr(slot->line.bytes, '\n', (size_t)slot->line.used) : NULL;
     *ended = *well = 0;
     if (slot->line.failed) return ct__no_memory(err, "answers of the server", 1);
     if (end) {
@@ -244,8 +246,7 @@ ct_status ct__server_hear(ct__local *q, ct__slot *slot, int *ended, int *well, c
         *ended = 1;
         return broken(slot, slot->line.bytes, "has no end", err);
     }
-    struct pollfd report = {slot->child.socket, POLLIN, 0};
-    if (poll(&report, 1, open ? 0 : 1000) > 0) { /* a program that closes its stdout usually ends */
+    if (gone || (!open && poll(&report, 1, 1000) > 0)) { /* a program that closes its stdout usually ends */
         *ended = 1;
         return take_end(q, slot, ended, err);
     }

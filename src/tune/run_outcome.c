@@ -122,9 +122,25 @@ static ct_status not_started(const ct_tuning *tuning, const ct__report *report, 
 
 static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
-/* The first word of a shell's text that is a file where paths are relative to, and not where the shell is started. Of
- * configuration files a copy is there. *word: to be freed; NULL: none. */
-static ct_status stray_word(const ct_tuning *t, char **word, ct_err *err)
+/* Does a line of what the program wrote say that this file is not there? */
+static int is_missed(const ct__output *err, const char *word)
+{
+    static const char *const PHRASE[] = {"No such file", "not found", "an't open", "annot open"};
+    for (const char *at = err->bytes ? err->bytes : ""; *at;) {
+        const size_t length = strcspn(at, "\n");
+        const char  *name = strstr(at, word);
+        for (size_t k = 0; k < sizeof PHRASE / sizeof *PHRASE && name && name < at + length; k++) {
+            const char *phrase = strstr(at, PHRASE[k]);
+            if (phrase && phrase < at + length) return 1;
+        }
+        at += length + (at[length] != 0);
+    }
+    return 0;
+}
+
+/* The first word of a shell's text that is a file where paths are relative to, and that the shell did not find where it
+ * was started. Of configuration files a copy is there. *word: to be freed; NULL: none. */
+static ct_status stray_word(const ct_tuning *t, const ct__output *said, char **word, ct_err *err)
 {
     *word = NULL;
     if (!t->shell || t->working_folder || !t->command.count) return CT_OK;
@@ -137,10 +153,10 @@ static ct_status stray_word(const ct_tuning *t, char **word, ct_err *err)
         if (!length) continue;
         CT_TRY(ct__text_take(&text, word, err));
         const ct_status status = ct__tuning_script(t, *word, &path, err);
-        int is_copy = status != CT_OK || !path || (*word)[0] == '/';
-        for (int32_t i = 0; i < t->files; i++) is_copy |= !strcmp(base_name(t->file[i].path), *word);
+        int is_there = status != CT_OK || !path || (*word)[0] == '/' || !is_missed(said, *word);
+        for (int32_t i = 0; i < t->files; i++) is_there |= !strcmp(base_name(t->file[i].path), *word);
         free(path);
-        if (is_copy) {
+        if (is_there) {
             free(*word);
             *word = NULL;
         }
@@ -150,10 +166,11 @@ static ct_status stray_word(const ct_tuning *t, char **word, ct_err *err)
 }
 
 /* The program said itself that it failed. */
-static ct_status end_by_code(const ct_tuning *tuning, int code, ct_tune_outcome *outcome, ct_err *err)
+static ct_status end_by_code(const ct_tuning *tuning, const ct__report *report, ct_tune_outcome *outcome, ct_err *err)
 {
-    char *word;
-    CT_TRY(stray_word(tuning, &word, err));
+    const int code = report->code;
+    char     *word;
+    CT_TRY(stray_word(tuning, &report->err, &word, err));
     const ct_status status =
         word ? ct__outcome_end(outcome, CT_TUNE_CRASHED, err,
                                "the program ended with exit code %d. %s is not where a shell is started, in the run's "
@@ -190,7 +207,7 @@ int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, con
     default:
         if (report->code == 0) return 1;
         if (report->code > 0)
-            *status = end_by_code(tuning, report->code, outcome, err);
+            *status = end_by_code(tuning, report, outcome, err);
         else
             *status = ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "the program ended by signal %d (%s)",
                                       -report->code, signal_name(-report->code));

@@ -39,9 +39,9 @@ static double *start_values(const tune_job *job)
 /* Is it of the truth, or of wanted values? "log7-..." is of log 7. Other names are not ours. */
 static int is_wanted(const tune_job *job, const double *const wanted[2], const char *file)
 {
-    char name[64], *end;
+    char name[64], *end = NULL;
     const long log = strncmp(file, "log", 3) ? -1 : strtol(file + 3, &end, 10);
-    if (log < 0 || log >= job->problem->logs || strstr(file, "-truth.txt")) return 1;
+    if (log < 0 || log >= job->problem->logs || end == file + 3 || *end != '-' || strstr(file, "-truth.txt")) return 1;
     for (int k = 0; k < 2; k++)
         if (!strcmp(file, ct_tuning_estimate_name(job->tuning, (int32_t)log, wanted[k], name))) return 1;
     return 0;
