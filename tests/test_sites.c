@@ -287,6 +287,24 @@ static void test_missing_record_of_a_slow_estimate_is_bridged(void)
     ct_trajectory_free(first);
 }
 
+/* Keyframes of a truth that is slow itself were compared between them, where they are chords: by metres. */
+static void test_estimate_that_is_slower_than_a_slow_truth_is_compared_at_its_own_stamps(void)
+{
+    ct_trajectory *truth = winding_path(3001, 1), *first = copy_of(truth);
+    slow_down(truth, 10, 0);
+    slow_down(first, 100, 0);
+    residuals a = residuals_of(truth, first, first, NULL);
+    CHECK(ct_sites_count(a.sites) == 31 && a.score.lost == 0);
+    CHECK_NEAR(a.score.ape_translation.rmse, 0, 1e-9);
+    drop(&a);
+    for (int64_t i = 0; i < first->poses; i++) first->stamp[i] += 3 * SECOND / 10; /* between stamps of the truth */
+    a = residuals_of(truth, first, first, NULL);
+    CHECK(ct_sites_count(a.sites) == 30 && a.score.lost == 0);
+    drop(&a);
+    ct_trajectory_free(truth);
+    ct_trajectory_free(first);
+}
+
 /* A truth of a whole day, an estimate of a part of it: what is compared, and skipped, is the part. */
 static void test_truth_may_be_longer_than_the_log(void)
 {
@@ -505,6 +523,7 @@ int main(void)
     RUN(test_sites_where_the_first_estimate_has_none);
     RUN(test_truth_that_is_slow_is_compared_at_its_own_stamps);
     RUN(test_missing_record_of_a_slow_estimate_is_bridged);
+    RUN(test_estimate_that_is_slower_than_a_slow_truth_is_compared_at_its_own_stamps);
     RUN(test_truth_may_be_longer_than_the_log);
     RUN(test_without_times_poses_are_compared_by_number);
     RUN(test_half_the_squares_are_the_kernels);

@@ -161,15 +161,18 @@ static void choose_true_times(ct_sites *s, const ct_trajectory *truth, const ct_
     }
 }
 
-/* A truth that is too slow to be interpolated, as one of surveyed points, says itself where it is compared. */
+/* A truth that is too slow to be interpolated, as one of surveyed points, says itself where it is compared. Where the
+ * estimate is slower still, as one of keyframes, the truth is interpolated: a chord of the estimate would be an error. */
 static void choose_slower(ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first, double step_s,
                           double true_step_s)
 {
-    const int    usual = s->options.gap_s == CT_GAP_USUAL;
-    const double true_gap_s = usual ? USUAL_GAP_S : s->options.gap_s;
+    const int usual = s->options.gap_s == CT_GAP_USUAL;
+    double    true_gap_s = usual ? USUAL_GAP_S : s->options.gap_s;
+    const int slow = true_step_s > true_gap_s;
     if (usual) s->options.gap_s = fmax(USUAL_GAP_S, first->poses > 1 ? USUAL_STEPS * step_s : 0);
-    if (true_step_s > true_gap_s) choose_true_times(s, truth, first);
-    else choose_times(s, truth, first, step_s, true_gap_s);
+    if (usual && slow) true_gap_s = USUAL_STEPS * true_step_s;
+    if (!slow || step_s > true_step_s) choose_times(s, truth, first, step_s, true_gap_s);
+    if (slow && s->count == 0) choose_true_times(s, truth, first);
 }
 
 /* Stamps of poses, and of records that are no poses after the first of them: an estimator that fails in between, or
