@@ -162,7 +162,7 @@ static void choose_true_times(ct_sites *s, const ct_trajectory *truth, const ct_
 }
 
 /* A truth that is too slow to be interpolated, as one of surveyed points, says itself where it is compared. Where the
- * estimate is slower still, as one of keyframes, the truth is interpolated: a chord of the estimate would be an error. */
+ * estimate is slower still, as one of keyframes, the truth is interpolated: chords of the estimate would be errors. */
 static void choose_slower(ct_sites *s, const ct_trajectory *truth, const ct_trajectory *first, double step_s,
                           double true_step_s)
 {
