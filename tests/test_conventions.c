@@ -1,5 +1,6 @@
 /* test_conventions.c: what a frame, unit, clock, body or sign that is another leaves of errors; what is said of it. */
 #include "score_test.h"
+#include "tune_test.h"
 
 #include <covtune/tune.h>
 
@@ -269,6 +270,50 @@ static void test_a_turn_is_told_without_negative_zeros(void)
     ct_trajectory_free(estimate);
 }
 
+/* ---- A search ---- */
+
+#define BAD_START 100.0
+
+/* Logarithm of the value, from its minimum at 1: errors are far smaller there. */
+static void from_one(const toy *t, const double *value, int32_t log_, double *r)
+{
+    for (int64_t i = 0; i < t->rows; i++) r[i] = log(value[0]) + 0.01 * toy_noise(log_, i, 0);
+}
+
+/* 1: errors have a part that no search mends. In either case a motion takes them away at the start. */
+static int lasting;
+
+static ct_status framed_submit(void *user, const ct_tune_request *q, ct_err *err)
+{
+    toy *t = user;
+    const int k = t->running;
+    const ct_status status = toy_submit(user, q, err);
+    if (status != CT_OK) return status;
+    t->outcome[k].translation = fabs(log(q->value[0])) + 0.1 + (lasting ? 100 : 0);
+    t->outcome[k].conventions = (ct_conventions){.translation = t->outcome[k].translation, .moved = 0.1, .rigid = 0.1,
+                                                 .scaled = 0.1, .scale = 1, .shifted = NAN, .turned = NAN,
+                                                 .mirrored = NAN, .rotation = NAN};
+    return CT_OK;
+}
+
+static void test_what_tuning_mends_is_no_convention(void)
+{
+    static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0}, {"d", "d", 1}};
+    ct_tune_parameter p = toy_parameter("sigma", BAD_START);
+    const ct_tune_problem problem = {1, 4, 0, &p, LOGS, NULL};
+    for (lasting = 0; lasting < 2; lasting++) {
+        toy t = {.rows = 50, .residual = from_one};
+        ct_tune_result r = {0};
+        ct_err err = {0};
+        toy_begin(&t, &problem);
+        t.queue.submit = framed_submit;
+        CHECK_OK(ct_tune(&problem, NULL, &t.queue, &r, &err), err);
+        CHECK(fabs(log(r.value[0])) < 0.1);
+        CHECK((ct_findings_find(&r.findings, CT_FINDING_ESTIMATE_FRAME) >= 0) == lasting);
+        ct_tune_result_free(&r);
+    }
+}
+
 int main(void)
 {
     RUN(test_noise_alone_has_no_convention);
@@ -280,5 +325,6 @@ int main(void)
     RUN(test_conventions_are_found_in_spite_of_drift);
     RUN(test_few_poses_say_nothing);
     RUN(test_a_turn_is_told_without_negative_zeros);
+    RUN(test_what_tuning_mends_is_no_convention);
     return ct_test_end();
 }

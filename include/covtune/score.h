@@ -237,11 +237,11 @@ double ct_sites_time(const ct_sites *sites, int64_t row);
 ct_status ct_sites_residuals(const ct_sites *sites, const ct_trajectory *estimate, double residual[], ct_score *score,
                              ct_err *err);
 
-/* What one constant correction would leave of the errors at the sites, root mean squares in m and rad: of each half of
- * the path by the constant that fits the other half. It is a small part of what there was if a convention is another;
- * drift does not go on like that. NaN: there are no rotations or times, positions do not determine it, or fewer than 10
- * sites have an estimate. Of a relative loss without alignment: after a rigid motion, for its frame is arbitrary; in
- * space without rotations. */
+/* What one constant correction would leave of the errors at the sites, root mean squares in m and rad: what the
+ * constant of a quarter of the path (of a half, below 40 sites) leaves of the others, at worst. It is a small part of
+ * what there was if a convention is another; drift does not go on as it began. NaN: there are no rotations or times,
+ * positions do not determine it, or fewer than 10 sites have an estimate. Of a relative loss without alignment: after
+ * a rigid motion, for its frame is arbitrary; in space without rotations. */
 typedef struct {
     double translation, rotation; /* as they are compared                                                       */
     double moved;                 /* positions after a rigid motion, by least squares; NaN: they were aligned, or

@@ -223,7 +223,8 @@ ct_status ct__journal_find(ct__journal_file *j, const ct__journal_key *key, int 
                                  .broken = r.broken, .unordered = r.unordered,
                                  .translation = r.translation, .rotation = r.rotation,
                                  .rpe_translation = r.rpe_translation, .rpe_rotation = r.rpe_rotation, .nees = r.nees,
-                                 .covered = r.covered, .conventions = r.conventions, .seconds = r.seconds, .cached = 1, .code = r.code};
+                                 .covered = r.covered, .conventions = r.conventions, .seconds = r.seconds,
+                                 .cached = 1, .code = r.code};
     if (r.message) outcome->message = ct__strdup(tail);
     if (r.rows) outcome->residual = ct__zalloc(r.rows, sizeof(double));
     if ((r.message && !outcome->message) || (r.rows && !outcome->residual)) {

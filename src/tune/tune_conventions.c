@@ -23,8 +23,8 @@ static positions of_positions(const ct_conventions *c)
     double left = INFINITY;
     if (explains(c->shifted, all)) best = CLOCK, left = c->shifted / 2;
     if (explains(c->moved, all) && c->moved < left) best = FRAME, left = c->moved / 2;
-    if (explains(c->scaled, all) && c->scaled < left && explains(c->scaled, c->rigid) && fabs(log(c->scale)) > log(UNIT))
-        best = SCALE;
+    const int unit = fabs(log(c->scale)) > log(UNIT) && explains(c->scaled, c->rigid);
+    if (unit && explains(c->scaled, all) && c->scaled < left) best = SCALE;
     return best;
 }
 
