@@ -238,6 +238,35 @@ static void test_conventions_are_found_in_spite_of_drift(void)
     }
 }
 
+/* In space a quarter of a straight road leaves the turn about it open: the frame is that of a camera (z ahead, y down),
+ * or another of the world, with each axis up. */
+static void test_a_frame_in_space_is_found_on_a_straight_road(void)
+{
+    ct_trajectory *truth = straight_road(0.7);
+    truth->planar = 0;
+    for (int64_t i = 0; i < POSES; i++) { /* then a bend, over hills */
+        const double u = 1e-3 * (double)(i > POSES / 2 ? i - POSES / 2 : 0);
+        truth->pose[i].x = 1.5 * (double)i, truth->pose[i].y = 800 * u * u, truth->pose[i].z = 20 * sin(4 * u);
+    }
+    ct_trajectory *base = noisy(truth, 0.3, 0.01, 4);
+    const ct_conventions plain = conventions_of(truth, base, NULL);
+    check_nothing(&plain);
+    for (int k = 0; k < 7; k++) {
+        static const double AXIS[7][3] = {{0, 0, 1.6}, {3.1416, 0, 0}, {1.5708, 0, 0}, {-1.5708, 0, 0},
+                                          {0, 1.5708, 0}, {0, -1.5708, 0}, {-1.2092, 1.2092, -1.2092}};
+        const double t[3] = {10, -20, 5};
+        for (int mm = 0; mm < 2; mm++) {
+            ct_trajectory *estimate = copy_of(base);
+            move_all(estimate, ct_se3_make(t, ct_so3_exp(AXIS[k])), mm ? 1000 : 1);
+            const ct_conventions c = conventions_of(truth, estimate, NULL);
+            check_finding(&c, &plain, mm ? CT_FINDING_ESTIMATE_UNIT : CT_FINDING_ESTIMATE_FRAME);
+            ct_trajectory_free(estimate);
+        }
+    }
+    ct_trajectory_free(base);
+    ct_trajectory_free(truth);
+}
+
 /* A motion with a scale fits the positions of two sites exactly. */
 static void test_few_poses_say_nothing(void)
 {
@@ -323,6 +352,7 @@ int main(void)
     RUN(test_no_alarm_on_drift_of_a_straight_road);
     RUN(test_a_relative_loss_has_units_and_no_frame);
     RUN(test_conventions_are_found_in_spite_of_drift);
+    RUN(test_a_frame_in_space_is_found_on_a_straight_road);
     RUN(test_few_poses_say_nothing);
     RUN(test_a_turn_is_told_without_negative_zeros);
     RUN(test_what_tuning_mends_is_no_convention);

@@ -9,8 +9,8 @@
  *
  * A constant of the whole log fits drift, too: on a straight road an error of heading is a motion, and one of speed is
  * a delay. But a convention holds everywhere, and drift does not go on as it began. So the path is cut in quarters, and
- * what counts is what the constant of one leaves of the others, at worst. Of 400 drives of 4.5 km whose heading walks
- * at random, 6 have another frame by this rule, and 59 by that of two halves. Quarters of the path and not of the time:
+ * what counts is what the constant of one leaves of the others, at worst. Of 400 drives of 4.5 km with drift of
+ * heading and speed, 6 have another frame by this rule, and 59 by that of two halves. Quarters of the path and not of the time:
  * a robot that waits says nothing of a motion.
  *
  * The frame of a relative loss is arbitrary. Its estimates are moved onto the truth first; in space rotations are not
@@ -115,27 +115,38 @@ static void add_scale(const ct__sides *aligned, similarity *f)
     f->motion.z = m[2] + f->scale * (f->motion.z - m[2]);
 }
 
+/* The axis of the estimate that is up: z, -z, y, -y, x, -x. */
+#define UPS 6
+#define R2  0.70710678118654752
+static const ct_se3 UP[UPS] = {{.qw = 1},
+                               {.qx = 1},
+                               {.qx = R2, .qw = R2},
+                               {.qx = -R2, .qw = R2},
+                               {.qy = -R2, .qw = R2},
+                               {.qy = R2, .qw = R2}};
+
 /* 0: positions do not determine it. The sides stay. */
-static int fit_motion(const ct__sides *s, ct_alignment alignment, int scaled, ct_se3 *work, similarity *out)
+static int fit_motion(const ct__sides *s, ct_alignment alignment, ct_se3 up, int scaled, ct_se3 *work, similarity *out)
 {
     ct__sides copy = *s;
     ct_err    why = {0};
     copy.estimate = work;
-    memcpy(work, s->estimate, (size_t)s->count * sizeof *work);
+    for (int64_t i = 0; i < s->count; i++) work[i] = ct_se3_compose(up, s->estimate[i], NULL, NULL);
     if (ct__align(&copy, alignment, &out->motion, &out->scale, &why) != CT_OK) return 0;
+    out->motion = ct_se3_compose(out->motion, up, NULL, NULL);
     if (scaled) add_scale(&copy, out);
     return out->scale > 0 && isfinite(out->scale);
 }
 
 /* Rms of positions after the motion of another part, at worst; NaN: one is not determined. */
-static double left_by_motion(const parts *p, ct_alignment alignment, int scaled)
+static double left_by_motion(const parts *p, ct_alignment alignment, ct_se3 up, int scaled)
 {
     double worst = 0;
     for (int k = 0; k < p->count; k++) {
         const ct__sides of = part_of(p, k);
         similarity f;
         double sum = 0;
-        if (!fit_motion(&of, alignment, scaled, p->work, &f)) return NAN;
+        if (!fit_motion(&of, alignment, up, scaled, p->work, &f)) return NAN;
         for (int64_t i = 0; i < p->s->count; i++)
             if (is_beside(p, k, i)) sum += squared(apply(f, p->s->estimate[i]), p->s->truth[i]);
         worst = fmax(worst, rms_beside(p, k, sum));
@@ -143,10 +154,14 @@ static double left_by_motion(const parts *p, ct_alignment alignment, int scaled)
     return worst;
 }
 
-/* On a straight part a motion in space may be turned about the road, where one about z is not. */
+/* On a straight part a motion in space may be turned about the road. One about z is not, nor is one that has an axis
+ * of the estimate up, as those of a camera are. */
 static double least_by_motion(const parts *p, int scaled)
 {
-    return fmin(left_by_motion(p, CT_ALIGNMENT_SE3, scaled), left_by_motion(p, CT_ALIGNMENT_YAW, scaled));
+    double least = left_by_motion(p, CT_ALIGNMENT_SE3, UP[0], scaled);
+    for (int u = 0; u < (p->s->planar ? 1 : UPS); u++)
+        least = fmin(least, left_by_motion(p, CT_ALIGNMENT_YAW, UP[u], scaled));
+    return least;
 }
 
 static void find_motion(const parts *p, int framed, ct_conventions *out)
@@ -155,7 +170,8 @@ static void find_motion(const parts *p, int framed, ct_conventions *out)
     out->rigid = least_by_motion(p, 0);
     if (framed) out->moved = out->rigid;
     out->scaled = least_by_motion(p, 1);
-    if (fit_motion(p->s, CT_ALIGNMENT_SE3, 1, p->work, &f) || fit_motion(p->s, CT_ALIGNMENT_YAW, 1, p->work, &f))
+    if (fit_motion(p->s, CT_ALIGNMENT_SE3, UP[0], 1, p->work, &f) ||
+        fit_motion(p->s, CT_ALIGNMENT_YAW, UP[0], 1, p->work, &f))
         out->scale = f.scale;
 }
 
