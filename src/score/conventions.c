@@ -9,8 +9,8 @@
  *
  * A constant of the whole log fits drift, too: on a straight road an error of heading is a motion, and one of speed is
  * a delay. But a convention holds everywhere, and drift does not go on as it began. So the path is cut in quarters, and
- * what counts is what the constant of one leaves of the others, at worst. Of 400 drives of 4.5 km with drift of
- * heading and speed, 6 have another frame by this rule, and 59 by that of two halves. Quarters of the path and not of the time:
+ * what counts is what the constant of one leaves of the others, at worst. Of 400 drives of 4.5 km with drift of heading
+ * and speed, 6 have another frame by this rule, and 59 by that of two halves. Quarters of the path and not of the time:
  * a robot that waits says nothing of a motion.
  *
  * The frame of a relative loss is arbitrary. Its estimates are moved onto the truth first; in space rotations are not
@@ -19,10 +19,10 @@
 
 #include <math.h>
 
-#define STEPS  8   /* of Gauss-Newton */
-#define MOST_S 3.0 /* between two sites: a chord of more is no velocity */
-#define FEW    10  /* sites: a motion with a scale fits those of two exactly */
-#define PARTS  4   /* of a path                                              */
+#define STEPS  8   /* of Gauss-Newton                                               */
+#define MOST_S 3.0 /* between two sites: a chord of more is no velocity             */
+#define FEW    10  /* sites: a motion with a scale fits those of two exactly        */
+#define PARTS  4   /* of a path                                                     */
 #define PART   10  /* sites, at least, of each of so many parts; else there are two */
 
 typedef struct {

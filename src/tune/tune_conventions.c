@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#define MOST 3   /* times smaller: noise alone, or a filter that is far off, has no such constant */
-#define UNIT 1.2 /* times, at least: units are 1000, 57.3, 3.28 apart; wheels and gyroscopes are up to 10 % off */
-#define NONE 1e-3 /* of an axis: no part of it */
+#define MOST 3    /* times smaller: noise alone, or a filter that is far off, has no such constant               */
+#define UNIT 1.2  /* times, at least: units are 1000, 57.3, 3.28 apart; wheels and gyroscopes are up to 10 % off */
+#define NONE 1e-3 /* of an axis: no part of it                                                                   */
 
 typedef enum { NO_POSITION, FRAME, SCALE, CLOCK } positions;
 typedef enum { NO_ROTATION, BODY, SIGN } rotations;
