@@ -28,7 +28,8 @@ typedef struct {
 static ct_tune_outcome outcome_of(int32_t log, int32_t repeat, const double value[N], int64_t rows)
 {
     ct_tune_outcome o = {.poses = rows / 3, .lost = log, .translation = value[0], .rotation = NAN,
-                         .rpe_translation = value[0] / 2, .rpe_rotation = NAN, .nees = 1, .seconds = 0.5 * repeat};
+                         .rpe_translation = value[0] / 2, .rpe_rotation = NAN, .nees = 1, .seconds = 0.5 * repeat,
+                         .conventions = {.translation = value[0], .turn = {0, value[1], 0}, .shifted = 1}};
     o.end = (ct_tune_end)((int64_t)fabs(17 * value[0] + repeat) % CT_TUNE_END_COUNT);
     if (o.end != CT_TUNE_DONE) {
         char text[100];
@@ -48,6 +49,7 @@ static int is_outcome(const ct_tune_outcome *a, const ct_tune_outcome *b)
     return a->end == b->end && a->rows == b->rows && a->poses == b->poses && a->lost == b->lost && a->code == b->code &&
            a->translation == b->translation && a->rpe_translation == b->rpe_translation && isnan(a->rotation) &&
            a->nees == b->nees && a->seconds == b->seconds &&
+           !memcmp(&a->conventions, &b->conventions, sizeof a->conventions) &&
            !a->message == !b->message && (!a->message || !strcmp(a->message, b->message)) &&
            !a->residual == !b->residual &&
            (!a->residual || !memcmp(a->residual, b->residual, (size_t)a->rows * sizeof *a->residual));
@@ -396,6 +398,9 @@ static void test_misuse_has_sentences(void)
     CHECK_REFUSED(open_journal(&s, 5, 0, &queue, &err), err, "is there already; resume it");
     write_whole("hello, world\n", 13);
     CHECK_REFUSED(open_journal(&s, 5, 1, &queue, &err), err, "is no journal of runs");
+    char old[32] = "covtune journal 3\n";
+    write_whole(old, sizeof old);
+    CHECK_REFUSED(open_journal(&s, 5, 1, &queue, &err), err, "is of another version of covtune; begin anew");
     remove(journal_path());
     ct_tune_queue *inner = queue_of(&s);
     CHECK_REFUSED(ct_tune_journal("/no/such/folder/x", 1, N, 0, inner, &queue, &err), err, "/no/such/folder/x");

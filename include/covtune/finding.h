@@ -274,8 +274,8 @@ typedef enum {
       "filter lag at these values?", "before", "after", "offset")                                                      \
     X(CT_FINDING_ESTIMATE_BODY, "estimate_body", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "{subjects}: rotations are {before:.3g} rad off at the start values, and {after:.3g} rad but for a constant "    \
-      "turn ({x:.3g}, {y:.3g}, {z:.3g}) rad. Another body frame, a heading from north, an `in deg` of a whole sum?",   \
-      "before", "after", "x", "y", "z")                                                                                \
+      "turn of {angle:.3g} rad about the axis ({x:.3g}, {y:.3g}, {z:.3g}) of the body. Another body frame, a "         \
+      "heading from north, an `in deg` of a whole sum?", "before", "after", "angle", "x", "y", "z")                    \
     X(CT_FINDING_ESTIMATE_MIRRORED, "estimate_mirrored", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                           \
       "{subjects}: rotations are {before:.3g} rad off at the start values, and {after:.3g} rad if yaws have the "      \
       "other sign and a constant is added. Is a heading clockwise? A yaw of it is `pi/2 - (heading in deg)`.",         \

@@ -1,10 +1,10 @@
 /* journal.h: the file of completed runs.
  *
- *     header    "covtune journal 1\n", byte order
+ *     header    "covtune journal 4\n", byte order
  *     record    fixed part | values of the parameters | message | residuals        8-byte aligned; appended at once
  *
  * The fixed part has two checksums: of itself with the values, read when the file is opened; of message and residuals,
- * read when the run is asked for. Opening reads 200 bytes a record, whatever the residuals: 10,000 records of 1,500
+ * read when the run is asked for. Opening reads 300 bytes a record, whatever the residuals: 10,000 records of 1,500
  * residuals, 120 MB, in some 30 ms. A process that is killed leaves a beginning of a record at the end of the file: it
  * is cut off. Numbers are those of the machine; the header refuses another byte order.
  *

@@ -11,7 +11,8 @@
 #define LOGS_MAX (1 << 24)
 #define SYNC_S 5.0 /* a power cut costs the runs of the last seconds; a kill costs none */
 
-static const char     TITLE[24] = "covtune journal 3\n";
+static const char     TITLE[24] = "covtune journal 4\n";
+#define FAMILY 16 /* bytes of the title that all versions share */
 static const uint64_t ORDER = 0x0102030405060708u;
 #define HEADER ((int64_t)(sizeof TITLE + sizeof ORDER))
 
@@ -24,6 +25,7 @@ typedef struct {
     int32_t  log, repeat, parameters, end, code, message; /* message: bytes, with padding; 0: none */
     int64_t  rows, poses, lost, broken, unordered;
     double   translation, rotation, rpe_translation, rpe_rotation, nees, covered, seconds;
+    ct_conventions conventions;
 } record;
 
 static const char MAGIC[8] = "record1\n";
@@ -221,7 +223,8 @@ ct_status ct__journal_find(ct__journal_file *j, const ct__journal_key *key, int 
                                  .broken = r.broken, .unordered = r.unordered,
                                  .translation = r.translation, .rotation = r.rotation,
                                  .rpe_translation = r.rpe_translation, .rpe_rotation = r.rpe_rotation, .nees = r.nees,
-                                 .covered = r.covered, .seconds = r.seconds, .cached = 1, .code = r.code};
+                                 .covered = r.covered, .conventions = r.conventions, .seconds = r.seconds,
+                                 .cached = 1, .code = r.code};
     if (r.message) outcome->message = ct__strdup(tail);
     if (r.rows) outcome->residual = ct__zalloc(r.rows, sizeof(double));
     if ((r.message && !outcome->message) || (r.rows && !outcome->residual)) {
@@ -268,7 +271,7 @@ ct_status ct__journal_append(ct__journal_file *j, const ct__journal_key *key, co
                       .broken = o->broken, .unordered = o->unordered,
                       .translation = o->translation, .rotation = o->rotation,
                       .rpe_translation = o->rpe_translation, .rpe_rotation = o->rpe_rotation, .nees = o->nees,
-                      .covered = o->covered, .seconds = o->seconds};
+                      .covered = o->covered, .conventions = o->conventions, .seconds = o->seconds};
     memcpy(r.magic, MAGIC, sizeof MAGIC);
     if (r.log < 0 || r.log >= LOGS_MAX || text > 1 << 20)
         return ct_fail(err, CT_E_ARGUMENT, "%s: a run of log %ld with a message of %zu bytes", j->path, (long)r.log,
@@ -310,6 +313,8 @@ static ct_status check_header(ct__journal_file *j, int64_t bytes, ct_err *err)
     uint64_t      order;
     const int64_t have = CT_MIN(bytes, HEADER);
     CT_TRY(read_at(j, header, (size_t)have, 0, err));
+    if (have == HEADER && !memcmp(header, TITLE, FAMILY) && memcmp(header, TITLE, sizeof TITLE))
+        return ct_fail(err, CT_E_PARSE, "%s: is of another version of covtune; begin anew in another folder", j->path);
     if (memcmp(header, TITLE, (size_t)CT_MIN(have, (int64_t)sizeof TITLE)))
         return ct_fail(err, CT_E_PARSE, "%s: is no journal of runs; name another file, or remove it", j->path);
     if (have < HEADER) return write_header(j, err);

@@ -207,6 +207,7 @@ typedef struct {
     int64_t        rows;  /* of the residuals; 0: not yet                          */
     ct_se3         motion;/* of the last estimate's alignment, with its scale      */
     double         scale;
+    int            told;  /* 1: an outcome of this queue has the conventions       */
 } ct__log_sites;
 
 ct_status ct__sites_open(const ct_tuning *tuning, int32_t log, const char *folder, const char *here,

@@ -266,22 +266,34 @@ static ct_status residuals_of(const ct_tuning *tuning, ct__log_sites *sites, con
                            (long long)count);
 }
 
+/* Frame, unit, clock and body of the first estimate that this queue compares. After a kill it may be one for which the
+ * file of the first estimate was written, and no outcome. */
+static ct_status conventions_of(ct__log_sites *sites, const ct_trajectory *estimate, ct_tune_outcome *outcome,
+                                ct_err *err)
+{
+    ct_err why = {0};
+    if (sites->told || !outcome->residual) return CT_OK;
+    if (ct_sites_conventions(sites->sites, estimate, &outcome->conventions, &why) == CT_E_MEMORY)
+        return ct_fail(err, CT_E_MEMORY, "%s", why.text);
+    sites->told = 1;
+    return CT_OK;
+}
+
 ct_status ct__estimate_compare(const ct_tuning *tuning, ct__log_sites *sites, const ct_trajectory *estimate,
                                ct_tune_outcome *outcome, ct_err *err)
 {
-    if (sites->sites) return residuals_of(tuning, sites, estimate, outcome, err);
+    const int       first = !sites->sites;
     ct_err          why = {0};
-    const ct_status status = ct_sites_choose(sites->truth, estimate, &tuning->track, &sites->sites, &why);
+    const ct_status status =
+        first ? ct_sites_choose(sites->truth, estimate, &tuning->track, &sites->sites, &why) : CT_OK;
     if (status == CT_E_MEMORY) return ct_fail(err, status, "%s", why.text);
     if (status != CT_OK)
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate cannot be compared: %s", why.text);
-    sites->rows = ct_sites_rows(sites->sites);
+    if (first) sites->rows = ct_sites_rows(sites->sites);
     CT_TRY(residuals_of(tuning, sites, estimate, outcome, err));
-    if (outcome->residual) {
-        if (ct_sites_conventions(sites->sites, estimate, &outcome->conventions, &why) == CT_E_MEMORY)
-            return ct_fail(err, CT_E_MEMORY, "%s", why.text);
-        return write_first(sites, estimate, err);
-    }
+    CT_TRY(conventions_of(sites, estimate, outcome, err));
+    if (!first) return CT_OK;
+    if (outcome->residual) return write_first(sites, estimate, err);
     ct_sites_free(sites->sites); /* not finite: these are no sites for others */
     sites->sites = NULL;
     sites->rows = 0;

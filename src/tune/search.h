@@ -245,6 +245,8 @@ ct_status ct__note_covered(ct__tuner *t);
 ct_status ct__note_lost(ct__tuner *t);
 /* Logs whose estimates have records that are no poses, or stamps out of order. */
 ct_status ct__note_records(ct__tuner *t);
+/* tune_conventions.c: estimates off by a constant, of logs that the answer did not mend. */
+ct_status ct__note_conventions(ct__tuner *t);
 /* Losses of training and test logs that are far apart. */
 ct_status ct__note_test_logs(ct__tuner *t);
 /* Runs that failed. */

@@ -119,7 +119,7 @@ static ct_status run(ct__tuner *t)
     CT_TRY(ct__note_covered(t));
     CT_TRY(ct__note_lost(t));
     CT_TRY(ct__note_records(t));
-    CT_TRY(ct_tune_note_conventions(t->problem, t->conventions, &r->findings, t->err));
+    CT_TRY(ct__note_conventions(t));
     CT_TRY(ct__note_test_logs(t));
     return ct__note_failures(t);
 }

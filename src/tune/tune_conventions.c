@@ -1,14 +1,16 @@
 /* tune_conventions.c: estimates that differ from the truth by a convention, as findings.
  *
  * A frame, a body, a clock or a unit that is another makes errors that no noise parameter takes away. It is told where
- * one constant takes away most of the errors of most logs. */
+ * one constant takes away most of the errors of most logs, and tuning did not. */
 #include "tune/search.h"
 
 #include <math.h>
 
-#define MOST 3 /* times smaller: noise alone, or a filter that is far off, has no such constant */
+#define MOST 3    /* times smaller: noise alone, or a filter that is far off, has no such constant               */
+#define UNIT 1.2  /* times, at least: units are 1000, 57.3, 3.28 apart; wheels and gyroscopes are up to 10 % off */
+#define NONE 1e-3 /* of an axis: no part of it                                                                   */
 
-typedef enum { NO_POSITION, FRAME, UNIT, CLOCK } positions;
+typedef enum { NO_POSITION, FRAME, SCALE, CLOCK } positions;
 typedef enum { NO_ROTATION, BODY, SIGN } rotations;
 
 static int explains(double left, double all) { return all > 0 && isfinite(all) && MOST * left < all; }
@@ -21,16 +23,43 @@ static positions of_positions(const ct_conventions *c)
     double left = INFINITY;
     if (explains(c->shifted, all)) best = CLOCK, left = c->shifted / 2;
     if (explains(c->moved, all) && c->moved < left) best = FRAME, left = c->moved / 2;
-    if (explains(c->scaled, all) && c->scaled < left && explains(c->scaled, isnan(c->moved) ? all : c->moved))
-        best = UNIT;
+    const int unit = fabs(log(c->scale)) > log(UNIT) && explains(c->scaled, c->rigid);
+    if (unit && explains(c->scaled, all) && c->scaled < left) best = SCALE;
     return best;
 }
 
 static rotations of_rotations(const ct_conventions *c)
 {
     if (of_positions(c) != NO_POSITION) return NO_ROTATION; /* what mends positions may turn rotations, too */
-    if (explains(c->mirrored, c->rotation) && c->mirrored < c->turned) return SIGN;
+    if (explains(c->mirrored, c->rotation) && explains(c->mirrored, c->turned)) return SIGN;
     return explains(c->turned, c->rotation) ? BODY : NO_ROTATION;
+}
+
+/* Angle and axis of a turn. The largest part of the axis is positive, and none is -0. */
+static void put_turn(const double turn[3], double angle_axis[4])
+{
+    const double angle = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
+    int most = 0;
+    for (int k = 1; k < 3; k++)
+        if (fabs(turn[k]) > fabs(turn[most])) most = k;
+    angle_axis[0] = copysign(angle, turn[most]);
+    for (int k = 0; k < 3; k++) {
+        const double part = turn[k] / angle_axis[0];
+        angle_axis[k + 1] = fabs(part) > NONE ? part : 0;
+    }
+}
+
+/* before, after, and the constant of a finding; returns how many. */
+static int put_values(const ct_conventions *c, int turns, int kind, double value[CT_FINDING_VALUES_MAX])
+{
+    value[0] = turns ? c->rotation : c->translation;
+    value[1] = turns ? kind == BODY ? c->turned : c->mirrored
+               : kind == FRAME ? c->moved
+               : kind == SCALE ? c->scaled
+                               : c->shifted;
+    if (turns && kind == BODY) put_turn(c->turn, &value[2]);
+    if (!turns) value[2] = kind == SCALE ? c->scale : -c->late_s;
+    return turns && kind == BODY ? 6 : turns || kind == FRAME ? 2 : 3;
 }
 
 /* A finding with the numbers of the log that has most, if more than half of the logs that were compared are so. */
@@ -44,21 +73,14 @@ static ct_status add(const ct_tune_problem *problem, const ct_conventions *of, i
     int32_t are = 0, compared = 0;
     for (int32_t l = 0; l < problem->logs; l++) {
         const ct_conventions *c = &of[l];
-        compared += c->translation > 0;
+        compared += c->translation > 0 || c->rotation > 0;
         if ((turns ? (int)of_rotations(c) : (int)of_positions(c)) != kind) continue;
         are++;
         if (!most || c->translation > most->translation) most = c;
     }
     if (!most || 2 * are <= compared) return CT_OK;
-    const double all = turns ? most->rotation : most->translation;
-    const double value[] = {all,
-                            turns          ? kind == BODY ? most->turned : most->mirrored
-                            : kind == FRAME ? most->moved
-                            : kind == UNIT  ? most->scaled
-                                            : most->shifted,
-                            turns ? most->turn[0] : kind == UNIT ? most->scale : -most->late_s, most->turn[1],
-                            most->turn[2]};
-    const int values = turns && kind == BODY ? 5 : turns || kind == FRAME ? 2 : 3;
+    double value[CT_FINDING_VALUES_MAX];
+    const int values = put_values(most, turns, kind, value);
     CT_TRY(ct_findings_add(list, CODE[turns][kind], values, value, err));
     for (int32_t l = 0; l < problem->logs; l++)
         if ((turns ? (int)of_rotations(&of[l]) : (int)of_positions(&of[l])) == kind)
@@ -72,4 +94,15 @@ ct_status ct_tune_note_conventions(const ct_tune_problem *problem, const ct_conv
     for (int kind = FRAME; kind <= CLOCK; kind++) CT_TRY(add(problem, of, 0, kind, list, err));
     for (int kind = BODY; kind <= SIGN; kind++) CT_TRY(add(problem, of, 1, kind, list, err));
     return CT_OK;
+}
+
+ct_status ct__note_conventions(ct__tuner *t)
+{
+    const ct_tune_result *r = t->result;
+    for (int32_t l = 0; l < t->problem->logs; l++) {
+        ct_conventions *c = &t->conventions[l];
+        if (explains(r->after[l].translation, r->before[l].translation)) c->moved = c->scaled = c->shifted = NAN;
+        if (explains(r->after[l].rotation, r->before[l].rotation)) c->turned = c->mirrored = NAN;
+    }
+    return ct_tune_note_conventions(t->problem, t->conventions, &t->result->findings, t->err);
 }
