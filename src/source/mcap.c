@@ -36,7 +36,7 @@ const char *ct__mcap_bytes(ct__mcap_fields *f, int64_t size)
         return NULL;
     }
     const char *at = (const char *)f->bytes;
-    f->bytes += size;
+    if (size) f->bytes += size; /* NULL + 0 is not defined */
     f->left -= size;
     return at;
 }
