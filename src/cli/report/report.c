@@ -268,11 +268,14 @@ static const cli_option OPTIONS[] = {
 };
 #undef AT
 
-static int is_tune(const char *run)
+/* A folder that cannot be inspected for another reason than memory is examined again as one of learn. */
+static cli_exit find_tune(const cli_io *io, const char *run, int *is_tune)
 {
     ct_run_folder_info info;
-    const int is_run = ct_run_folder_inspect(run, &info, NULL) == CT_OK && info.state == CT_RUN_FOLDER_HERE;
-    return is_run && !strcmp(info.of, "tune");
+    ct_err             err = {0};
+    const ct_status status = ct_run_folder_inspect(run, &info, &err);
+    *is_tune = status == CT_OK && info.state == CT_RUN_FOLDER_HERE && !strcmp(info.of, "tune");
+    return status == CT_E_MEMORY ? cli_fail(io, "%s", err.text) : CLI_GO;
 }
 
 static cli_exit run(const cli_command *command, int argc, char **argv)
@@ -281,7 +284,9 @@ static cli_exit run(const cli_command *command, int argc, char **argv)
     cli_io         io;
     report_job     job = {0};
     cli_exit       code = cli_parse(command, &request, argc, argv, &io, &request.run);
-    if (code == CLI_GO && is_tune(request.run)) return cli_finish(&io, report_tune(&io, &request, argc, argv));
+    int            of_tune = 0;
+    if (code == CLI_GO) code = find_tune(&io, request.run, &of_tune);
+    if (code == CLI_GO && of_tune) return cli_finish(&io, report_tune(&io, &request, argc, argv));
     for (int i = 0; code == CLI_GO && request.dataset && !strcmp(request.dataset, "none") && i < 6; i++) {
         static const char *const OF_ESTIMATES[] = {"sequences", "solver", "jobs", "repair", "align", "truth-sigma"};
         if (cli_option_given(argc, argv, OF_ESTIMATES[i]))
