@@ -40,6 +40,15 @@ static void check_finding(const ct_conventions *odd, const ct_conventions *plain
     ct_findings_free(&list);
 }
 
+static void check_nothing(const ct_conventions *c)
+{
+    ct_findings list;
+    const ct_finding *f = finding_of(c, c, &list);
+    CHECK(!f);
+    if (f) printf("  it is %d, of %g m and %g rad\n", (int)f->code, c->translation, c->rotation);
+    ct_findings_free(&list);
+}
+
 static void test_noise_alone_has_no_convention(void)
 {
     for (int planar = 0; planar < 2; planar++) {
@@ -89,6 +98,35 @@ static void test_late_stamps_are_a_clock(void)
     }
     ct_trajectory_free(truth);
     ct_trajectory_free(estimate);
+}
+
+/* The truth is an antenna's, with or without rotations. */
+static void test_a_truth_of_an_antenna_is_a_mount(void)
+{
+    const ct_se3 at = {0.9, -0.4, 1.2, 0, 0, 0, 1};
+    for (int planar = 0; planar < 2; planar++) {
+        ct_trajectory *body = winding_path(300, planar), *estimate = noisy(body, 0.1, 0.05, 4), *truth = copy_of(body);
+        const ct_conventions plain = conventions_of(body, estimate, NULL);
+        check_nothing(&plain);
+        for (int64_t i = 0; i < 300; i++) truth->pose[i] = ct_se3_compose(body->pose[i], at, NULL, NULL);
+        for (int positions = 0; positions < 2; positions++) {
+            if (positions) truth->rotations = 0;
+            const ct_conventions c = conventions_of(truth, estimate, NULL);
+            CHECK_NEAR(c.lever[0], 0.9, 0.05);
+            CHECK_NEAR(c.lever[1], -0.4, 0.05);
+            CHECK_NEAR(c.lever[2], planar ? 0 : 1.2, 0.05);
+            CHECK(c.levered < 0.3 && c.translation > 0.9);
+            check_finding(&c, &plain, CT_FINDING_ESTIMATE_LEVER);
+            truth->mounted = 1, truth->mount = at;
+            const ct_conventions mended = conventions_of(truth, estimate, NULL);
+            CHECK(isnan(mended.levered) && mended.translation < 0.3);
+            check_nothing(&mended);
+            truth->mounted = 0;
+        }
+        ct_trajectory_free(body);
+        ct_trajectory_free(truth);
+        ct_trajectory_free(estimate);
+    }
 }
 
 /* Turned by a right angle about z; a heading that runs clockwise from north. Positions are right. */
@@ -157,15 +195,6 @@ static const drift DRIFT[] = {
     {1, 0, 5e-3, 1}, {1, 0, 5e-3, 2}, {1.01, 0, 5e-3, 3}, {1, 0, 5e-3, 4}, {1.1, 0, 1e-3, 5}, {0.95, 1e-4, 1e-3, 6},
 };
 #define DRIFTS ((int)(sizeof DRIFT / sizeof *DRIFT))
-
-static void check_nothing(const ct_conventions *c)
-{
-    ct_findings list;
-    const ct_finding *f = finding_of(c, c, &list);
-    CHECK(!f);
-    if (f) printf("  it is %d, of %g m and %g rad\n", (int)f->code, c->translation, c->rotation);
-    ct_findings_free(&list);
-}
 
 /* A motion, a turn, a delay and a scale fit most of it, and none of them goes on. */
 static void test_no_alarm_on_drift_of_a_straight_road(void)
@@ -293,6 +322,7 @@ static void test_a_turn_is_told_without_negative_zeros(void)
     char text[1024] = "";
     if (f) ct_finding_text(f, text, sizeof text);
     CHECK(strstr(text, "turn of -0.299 rad about the axis (0, 0, 1)"));
+    CHECK(strstr(text, "`mount: [0, 0, 0, 0, 0, -0.14") && strstr(text, "0.98"));
     ct_findings_free(&list);
     ct_trajectory_free(truth);
     ct_trajectory_free(exact);
@@ -321,7 +351,7 @@ static ct_status framed_submit(void *user, const ct_tune_request *q, ct_err *err
     t->outcome[k].translation = fabs(log(q->value[0])) + 0.1 + (lasting ? 100 : 0);
     t->outcome[k].conventions = (ct_conventions){.translation = t->outcome[k].translation, .moved = 0.1, .rigid = 0.1,
                                                  .scaled = 0.1, .scale = 1, .shifted = NAN, .turned = NAN,
-                                                 .mirrored = NAN, .rotation = NAN};
+                                                 .mirrored = NAN, .rotation = NAN, .levered = NAN};
     return CT_OK;
 }
 
@@ -348,6 +378,7 @@ int main(void)
     RUN(test_noise_alone_has_no_convention);
     RUN(test_another_frame_is_a_motion);
     RUN(test_late_stamps_are_a_clock);
+    RUN(test_a_truth_of_an_antenna_is_a_mount);
     RUN(test_headings_that_are_no_yaws);
     RUN(test_no_alarm_on_drift_of_a_straight_road);
     RUN(test_a_relative_loss_has_units_and_no_frame);

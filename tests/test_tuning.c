@@ -116,7 +116,7 @@ static const char FULL[] = "format: covtune-tune\n"
                            "  train:\n"
                            "    - {log: train/a.csv, truth: \"train/a.t?m\", also: {extra: train/a.csv}, name: first}\n"
                            "    - {log: train/b.csv, truth: train/b.tum, also: {extra: train/b.csv}, recording: r}\n"
-                           "truth: {format: tum}\n"
+                           "truth: {format: tum, mount: [1, 2, 3]}\n"
                            "estimate:\n"
                            "  file: out.csv\n"
                            "  time: t\n"
@@ -161,6 +161,7 @@ static void test_a_long_file_has_all_its_values(void)
     CHECK(!strcmp(t->log[0].truth, in_folder("train/a.tum")));
     CHECK(!strcmp(t->estimate, "{folder}/out.csv") && t->estimate_options.covariances == 3);
     CHECK(t->estimate_options.covariance_frame == CT_COVARIANCE_WORLD && !strcmp(t->estimate_options.yaw, "yaw"));
+    CHECK(t->truth_options.mounts == 3 && t->truth_options.mount[2] == 3 && t->estimate_options.mounts == 0);
     CHECK(t->track.align == CT_ALIGNMENT_YAW && t->track.offset_s == -1700000000.5 && t->track.gap_s == 2);
     CHECK(t->track.skip_s == 1 && t->track.type == CT_TRACK_RELATIVE && t->track.delta == 10);
     CHECK(t->track.delta_unit == CT_DELTA_METRES && t->track.rotation == 4 && t->track.lost == 7);
@@ -352,6 +353,10 @@ static void test_keys_and_values_that_are_wrong(void)
     check_mistake("{format: tum}", "{format: tum, gap: 0}", 11, "estimate.gap: expected a positive number");
     check_mistake("{format: tum}", "{format: tum, covariance: [a, b, c, d, e]}", 11, "found 5");
     check_mistake("{format: tum}", "{format: tum, covariance_frame: world}", 11, "and there is none");
+    check_mistake("{format: tum}", "{format: tum, mount: [1]}", 11, "expected");
+    check_mistake("{format: tum}", "{format: tum, mount: [1, 2, 3, 4]}", 11, "expected 2, 3 or 7 numbers");
+    check_mistake("{format: tum}", "{format: tum, mount: [1, 2, 3, 0, 0, 0, 0.5]}", 11, "must be 1; it is 0.5");
+    check_mistake("{format: tum}", "{mount: [1, 2], geodetic: [a, b, c]}", 11, "those of the Earth");
     check_mistake("estimate: {", "loss: {over: 3 apples}\nestimate: {", 11, "10 m, 2 s, 5 frames");
     check_mistake("estimate: {", "loss: {translation: 0, rotation: 0}\nestimate: {", 11, "nothing to minimise");
     check_mistake("estimate: {", "loss: {robust: hubr}\nestimate: {", 11, "huber");

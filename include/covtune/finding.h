@@ -67,7 +67,7 @@ typedef enum {
     CT_SUBJECT_COUNT
 } ct_subject_kind;
 
-#define CT_FINDING_VALUES_MAX 6
+#define CT_FINDING_VALUES_MAX 10
 
 /* X(constant, name, severity, topic, text, names of its numbers ...). The text is a template: {subjects} stands for the
  * names of all subjects; {+subjects} and {-subjects} for those of that sign; {NAME} or {NAME:FORMAT} for a number, in a
@@ -271,11 +271,16 @@ typedef enum {
     X(CT_FINDING_ESTIMATE_CLOCK, "estimate_clock", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                 \
       "{subjects}: positions are {before:.3g} m off at the start values, and {after:.3g} m if {offset:.3g} s are "     \
       "added to the stamps of the estimate. Is its clock another? `offset` under `estimate` moves it. Or does the "    \
-      "filter lag at these values?", "before", "after", "offset")                                                      \
+      "filter lag at these values, or the truth track a point ahead (`mount`)?", "before", "after", "offset")          \
+    X(CT_FINDING_ESTIMATE_LEVER, "estimate_lever", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                 \
+      "{subjects}: positions are {before:.3g} m off at the start values, and {after:.3g} m off the point ({x:.3g}, "   \
+      "{y:.3g}, {z:.3g}) of the estimate's body. Does the truth track another point, as an antenna or a marker? "      \
+      "`mount: [{x:.3g}, {y:.3g}, {z:.3g}]` under `truth` says where it is.", "before", "after", "x", "y", "z")        \
     X(CT_FINDING_ESTIMATE_BODY, "estimate_body", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "{subjects}: rotations are {before:.3g} rad off at the start values, and {after:.3g} rad but for a constant "    \
-      "turn of {angle:.3g} rad about the axis ({x:.3g}, {y:.3g}, {z:.3g}) of the body. Another body frame, a "         \
-      "heading from north, an `in deg` of a whole sum?", "before", "after", "angle", "x", "y", "z")                    \
+      "turn of {angle:.3g} rad about the axis ({x:.3g}, {y:.3g}, {z:.3g}) of the body. Another body frame? "           \
+      "`mount: [0, 0, 0, {qx:.6g}, {qy:.6g}, {qz:.6g}, {qw:.6g}]` under `truth` is that turn. Or a heading from "      \
+      "north, an `in deg` of a whole sum?", "before", "after", "angle", "x", "y", "z", "qx", "qy", "qz", "qw")         \
     X(CT_FINDING_ESTIMATE_MIRRORED, "estimate_mirrored", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                           \
       "{subjects}: rotations are {before:.3g} rad off at the start values, and {after:.3g} rad if yaws have the "      \
       "other sign and a constant is added. Is a heading clockwise? A yaw of it is `pi/2 - (heading in deg)`.",         \

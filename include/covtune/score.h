@@ -38,6 +38,8 @@ typedef struct {
     int64_t broken;      /* of the dropped: records with a stamp that are no poses: not finite, no rotation   */
     ct_ns  *broken_stamp;/* `broken` of them, rising; by malloc. Sites between such a record and its neighbours are
                             lost: nothing is interpolated over it                                             */
+    int     mounted;     /* 1: `mount` is the pose on the body of what is tracked; 0: it is the body's origin */
+    ct_se3  mount;
 } ct_trajectory;
 
 /* X(constant, name, description): the frame and order of a covariance that a file has */
@@ -73,6 +75,9 @@ typedef struct {
     int                 camera;        /* 1: camera axes (x right, y down, z ahead) of the body and the world */
     int                 geodetic;      /* 1: position is latitude and longitude in degrees, height in m (WGS 84);
                                           the trajectory has x, y, z of the Earth (ECEF)                      */
+    double              mount[7];      /* pose on the body of what is tracked: x, y; x, y, z, or x, y, yaw of poses in
+                                          the plane; x, y, z, qx, qy, qz, qw                                  */
+    int32_t             mounts;        /* numbers of it: 2, 3 or 7; 0: the body's origin                      */
     const char         *body;          /* of graphs: "x" of x0, x1, ...; NULL: the only one                   */
     int                 estimate;      /* of graphs: 1: values, 0: the truth where there is one               */
 } ct_trajectory_options;
@@ -88,6 +93,13 @@ void      ct_trajectory_free(ct_trajectory *trajectory);
 /* The pose at a time: exact at a stamp, else between neighbours that are at most gap_s apart: position linear, rotation
  * along the shortest arc. 0: none. O(log n). */
 int ct_trajectory_at(const ct_trajectory *trajectory, ct_ns t, double gap_s, ct_se3 *out);
+
+/* Motions by which poses of trajectories with mounts meet, X <- X by: where both have rotations at the body, where one
+ * has positions alone at the point that it tracks. Every comparison below moves poses so; this is for pictures of them.
+ * CT_E_ARGUMENT: neither has rotations, and they track other points; the estimate, moved, has covariances of positions
+ * alone. */
+ct_status ct_trajectory_meet(const ct_trajectory *estimate, const ct_trajectory *truth, ct_se3 *by_estimate,
+                             ct_se3 *by_truth, ct_err *err);
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -251,6 +263,8 @@ typedef struct {
     double turn[3], turned;       /* rotations if the truth's body is the estimate's turned by Exp(turn)        */
     double mirrored;              /* yaws if their sign is turned, and a constant added; planar ones alone      */
     double late_s, shifted;       /* positions if the stamps of the estimate are late by that                   */
+    double lever[3], levered;     /* positions if the truth is of this point of the estimate's body; not with mounts */
+    int    planar, mounted;       /* as they were compared                                                      */
 } ct_conventions;
 
 /* CT_E_EMPTY: no site has an estimate. */

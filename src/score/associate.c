@@ -25,7 +25,11 @@ int ct_associate_find(const char *name) { return ct__find_name(name, names, CT_A
 ct_status ct__sides_new(int64_t room, const ct_trajectory *estimate, const ct_trajectory *truth, ct__sides *out,
                         ct_err *err)
 {
+    ct__mounts mounts;
+    *out = (ct__sides){0};
+    CT_TRY(ct__mounts_meet(estimate, truth, &mounts, err));
     *out = (ct__sides){
+        .mounts = mounts,
         .rotations = estimate->rotations && truth->rotations,
         .planar = estimate->planar || truth->planar,
         .estimate = ct__zalloc(room, sizeof *out->estimate),
@@ -56,8 +60,9 @@ static ct_se3 compared(const ct__sides *s, ct_se3 pose)
 
 void ct__sides_add(ct__sides *s, ct_ns stamp, ct_se3 estimate, ct_se3 truth, int64_t from)
 {
-    s->estimate[s->count] = compared(s, estimate);
-    s->truth[s->count] = compared(s, truth);
+    const ct__mounts *m = &s->mounts;
+    s->estimate[s->count] = compared(s, m->mounted ? ct_se3_compose(estimate, m->by_estimate, NULL, NULL) : estimate);
+    s->truth[s->count] = compared(s, m->mounted ? ct_se3_compose(truth, m->by_truth, NULL, NULL) : truth);
     s->stamp[s->count] = stamp;
     s->from[s->count++] = from;
 }

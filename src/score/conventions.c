@@ -6,6 +6,7 @@
  *     turn of a body   Q_i = R(g_i)^-1 R(x_i)       mean rotation Q; left: the angles of Q^-1 Q_i
  *     mirrored yaw     yaw(x_i) + yaw(g_i)          circular mean; left: the deviations
  *     late stamps      x(t + d) = g(t)              Gauss-Newton in d with the truth's velocity
+ *     lever arm        t(g_i) = t(x_i) + R(x_i) m   mean of R(x_i)' (t(g_i) - t(x_i))
  *
  * A constant of the whole log fits drift, too: on a straight road an error of heading is a motion, and one of speed is
  * a delay. But a convention holds everywhere, and drift does not go on as it began. So the path is cut in quarters, and
@@ -40,6 +41,7 @@ static ct__sides part_of(const parts *p, int k)
     part.estimate += p->begin[k];
     part.truth += p->begin[k];
     part.stamp += p->begin[k];
+    part.from += p->begin[k];
     return part;
 }
 
@@ -274,6 +276,7 @@ static double shifted(const ct_sites *sites, const ct__found *f, const ct__sides
         ct_se3 x;
         double v[3];
         if (!velocity(part, i, v) || !ct_trajectory_at(estimate, t, sites->options.gap_s, &x)) continue;
+        x = ct_se3_compose(x, part->mounts.by_estimate, NULL, NULL);
         const ct_se3 p = apply((similarity){f->score.motion, f->score.scale}, x), g = part->truth[i];
         const double e[3] = {p.x - g.x, p.y - g.y, part->planar ? 0 : p.z - g.z};
         vv += v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
@@ -317,6 +320,49 @@ static void find_delay(const ct_sites *sites, const ct__found *f, const parts *p
     out->shifted = worst;
 }
 
+/* ---- lever arms ---- */
+
+/* out <- the true position in the axes of the estimate's body. The sides have no rotations where the truth has none; of
+ * an estimate between two poses the nearest tells. */
+static void true_place(const ct__sides *s, const ct__found *f, const ct_trajectory *estimate, int64_t i, double out[3])
+{
+    ct_se3 body = ct_se3_compose(estimate->pose[s->from[i]], s->mounts.by_estimate, NULL, NULL);
+    body = ct_se3_compose(f->score.motion, body, NULL, NULL);
+    if (s->planar) body = ct__flat(body);
+    const double apart[3] = {s->truth[i].x - s->estimate[i].x, s->truth[i].y - s->estimate[i].y,
+                             s->truth[i].z - s->estimate[i].z};
+    body.x = body.y = body.z = 0;
+    ct_se3_act(ct_se3_inverse(body, NULL), apart, out, NULL, NULL);
+}
+
+static void mean_place(const ct__sides *s, const ct__found *f, const ct_trajectory *estimate, double mean[3])
+{
+    mean[0] = mean[1] = mean[2] = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        double at[3];
+        true_place(s, f, estimate, i, at);
+        for (int k = 0; k < 3; k++) mean[k] += at[k] / (double)s->count;
+    }
+}
+
+static void find_lever(const parts *p, const ct__found *f, const ct_trajectory *estimate, ct_conventions *out)
+{
+    out->levered = 0;
+    for (int k = 0; k < p->count; k++) {
+        const ct__sides of = part_of(p, k);
+        double lever[3], left = 0;
+        mean_place(&of, f, estimate, lever);
+        for (int64_t i = 0; i < p->s->count; i++) {
+            double at[3];
+            if (!is_beside(p, k, i)) continue;
+            true_place(p->s, f, estimate, i, at);
+            for (int j = 0; j < 3; j++) left += (at[j] - lever[j]) * (at[j] - lever[j]);
+        }
+        out->levered = fmax(out->levered, rms_beside(p, k, left));
+    }
+    mean_place(p->s, f, estimate, out->lever);
+}
+
 /* ---- all ---- */
 
 static ct_status find_all(const ct_sites *sites, ct__found *f, const ct_trajectory *estimate, ct_conventions *out,
@@ -330,12 +376,15 @@ static ct_status find_all(const ct_sites *sites, ct__found *f, const ct_trajecto
     ct_se3 *work = ct__zalloc(f->sides.count, sizeof *work);
     if (!work) return ct__no_memory(err, "poses", f->sides.count);
     const parts p = cut(&f->sides, work);
+    out->planar = f->sides.planar;
+    out->mounted = f->sides.mounts.mounted;
     out->translation = rms_of_positions(&f->sides);
     find_motion(&p, !relative && !aligned, out);
     const int turns = f->sides.rotations && (f->sides.planar || !relative);
     if (turns) find_turn(&p, out);
     if (turns && f->sides.planar) out->mirrored = mirrored(&p);
     if (sites->timed) find_delay(sites, f, &p, estimate, out);
+    if (estimate->rotations && !out->mounted) find_lever(&p, f, estimate, out);
     free(work);
     return CT_OK;
 }
@@ -343,7 +392,11 @@ static ct_status find_all(const ct_sites *sites, ct__found *f, const ct_trajecto
 ct_status ct_sites_conventions(const ct_sites *sites, const ct_trajectory *estimate, ct_conventions *out, ct_err *err)
 {
     ct__found f;
-    *out = (ct_conventions){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, NAN, NAN, NAN, NAN};
+    *out = (ct_conventions){
+        .translation = NAN, .rotation = NAN, .moved = NAN, .rigid = NAN, .scale = NAN, .scaled = NAN,
+        .turn = {NAN, NAN, NAN}, .turned = NAN, .mirrored = NAN, .late_s = NAN, .shifted = NAN,
+        .lever = {NAN, NAN, NAN}, .levered = NAN,
+    };
     ct_status status = ct__sites_find(sites, estimate, &f, err);
     if (status == CT_OK) status = find_all(sites, &f, estimate, out, err);
     ct__found_free(&f);

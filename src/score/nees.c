@@ -8,7 +8,8 @@
  *     pose            -> positions    R P_tt R'
  *
  * Files have translation first. World axes: t + dt, Exp(dw) R; body axes: t + R d_t, R Exp(d_w); so d_t = R' dt and d_w
- * = R' dw. An alignment x -> s R_a x + t_a leaves body axes alone but for the scale, and turns those of the world. */
+ * = R' dw. A mount moves the covariance of a pose (mount.c). An alignment x -> s R_a x + t_a leaves body axes alone but
+ * for the scale, and turns those of the world. */
 #include "score/score.h"
 
 #include <math.h>
@@ -110,8 +111,9 @@ static int covariance_of(const ct__sides *s, const ct_trajectory *t, const ct_sc
 {
     static const int all[6] = {0, 1, 2, 3, 4, 5}, planar[3] = {3, 4, 2}, translation[3] = {3, 4, 5};
     const int dim = t->covariance_dim, space = t->planar ? 2 : 3, of_pose = dim > space;
-    const double *P = t->covariance + s->from[i] * dim * dim;
-    double R[9], Q[9];
+    double P[36], R[9], Q[9];
+    memcpy(P, t->covariance + s->from[i] * dim * dim, (size_t)(dim * dim) * sizeof *P);
+    if (of_pose && s->mounts.mounted) ct__covariance_move(dim, s->mounts.by_estimate, P);
     *pose = of_pose && s->rotations;
     if (*pose) {
         const int n = s->planar ? 3 : 6;
@@ -119,7 +121,8 @@ static int covariance_of(const ct__sides *s, const ct_trajectory *t, const ct_sc
         return n;
     }
     pick(dim, P, space, dim == 6 ? translation : all, Q);
-    const ct_se3 moved = ct_se3_compose(score->motion, t->pose[s->from[i]], NULL, NULL);
+    const ct_se3 at = ct_se3_compose(t->pose[s->from[i]], s->mounts.by_estimate, NULL, NULL);
+    const ct_se3 moved = ct_se3_compose(score->motion, at, NULL, NULL);
     rotation_in(t->planar, of_pose ? moved : score->motion, 0, R);
     turn(space, space, R, Q);
     pick(space, Q, s->planar ? 2 : 3, all, out);

@@ -48,7 +48,8 @@ static ct_status no_site(const ct_sites *s, const ct_trajectory *estimate, ct_er
 
 ct_status ct__sites_find(const ct_sites *s, const ct_trajectory *estimate, ct__found *out, ct_err *err)
 {
-    const ct_trajectory sites = {.rotations = s->rotations, .planar = s->planar};
+    const ct_trajectory sites = {.rotations = s->rotations, .planar = s->planar, .mounted = s->mounts.mounted,
+                                 .mount = s->mounts.at};
     *out = (ct__found){.score = {.motion = ct_se3_identity(), .scale = 1, .nees = NAN}};
     CT_TRY(check_estimate(s, estimate, err));
     CT_TRY(ct__sides_new(s->count, estimate, &sites, &out->sides, err));

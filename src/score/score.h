@@ -3,6 +3,7 @@
  *   trajectories    in memory, between stamps                            trajectory.c
  *     read          by expressions, by names of columns and fields       trajectory_read.c, trajectory_columns.c
  *                   of graphs                                            trajectory_graph.c
+ *   mounts          sensors on the body, the point that is compared      mount.c
  *   association     poses of two trajectories side by side               associate.c
  *   alignment       least squares over positions                         alignment.c
  *   errors          pairs of RPE, figures                                pairs.c, figures.c, score.c
@@ -65,6 +66,22 @@ ct_status ct__columns_choose(const char *path, const ct_source *source, const ct
                              ct__columns *out, ct_err *err);
 void ct__columns_free(ct__columns *columns);
 
+/* ---- Mounts ----------------------------------------------------------------------------------- */
+
+/* t->mount <- the options'. */
+ct_status ct__mount_set(ct_trajectory *t, const ct_trajectory_options *options, ct_err *err);
+ct_se3    ct__mount_of(const ct_trajectory *t);
+
+typedef struct {
+    ct_se3 by_estimate, by_truth; /* X <- X by                              */
+    ct_se3 at;                    /* the point of the body that is compared */
+    int mounted;                  /* 0: all are the identity                */
+} ct__mounts;
+
+ct_status ct__mounts_meet(const ct_trajectory *estimate, const ct_trajectory *truth, ct__mounts *out, ct_err *err);
+/* P <- the covariance of X by, of that of the pose X; n: 3 in the plane, 6 in space. */
+void ct__covariance_move(int n, ct_se3 by, double *P);
+
 /* ---- Poses side by side ----------------------------------------------------------------------- */
 
 typedef struct {
@@ -73,12 +90,13 @@ typedef struct {
     ct_se3 *estimate, *truth;
     ct_ns *stamp;  /* of the truth's clock; numbers without times                       */
     int64_t *from; /* pose of the estimate's trajectory that it is, or is nearest to it */
+    ct__mounts mounts;
 } ct__sides;
 
 ct_status ct__sides_new(int64_t room, const ct_trajectory *estimate, const ct_trajectory *truth, ct__sides *out,
                         ct_err *err);
 void ct__sides_free(ct__sides *sides);
-/* Puts a pair at the end; planar comparisons take x, y and yaw alone. */
+/* Puts a pair at the end, at the point that is compared; planar comparisons take x, y and yaw alone. */
 void ct__sides_add(ct__sides *sides, ct_ns stamp, ct_se3 estimate, ct_se3 truth, int64_t from);
 
 /* score->associate and score->lost are set. */

@@ -92,8 +92,9 @@ static ct_status median_interval(const ct_trajectory *t, double single, double *
 
 static void add_site(ct_sites *s, ct_ns stamp, ct_se3 truth)
 {
+    const ct_se3 at = s->mounts.mounted ? ct_se3_compose(truth, s->mounts.by_truth, NULL, NULL) : truth;
     s->stamp[s->count] = stamp;
-    s->truth[s->count++] = s->planar ? ct__flat(truth) : truth;
+    s->truth[s->count++] = s->planar ? ct__flat(at) : at;
 }
 
 /* Stamps of the truth after the last site (or `from`), at most one in `step_s`, and half a step before `to`. */
@@ -209,6 +210,7 @@ static ct_status choose(ct_sites *s, const ct_trajectory *truth, const ct_trajec
     s->rotations = truth->rotations && first->rotations;
     s->planar = truth->planar || first->planar;
     s->timed = truth->timed;
+    CT_TRY(ct__mounts_meet(first, truth, &s->mounts, err));
     s->dim = s->rotations ? s->planar ? 3 : 6 : s->planar ? 2 : 3;
     const int64_t room = truth->poses + first->poses + first->broken;
     s->stamp = ct__zalloc(room, sizeof *s->stamp);

@@ -11,6 +11,7 @@ struct ct_sites {
     int dim;            /* rows of a site or pair                     */
     ct_ns *stamp;       /* of the truth's clock                       */
     ct_se3 *truth;      /* planar ones: x, y, yaw alone               */
+    ct__mounts mounts;  /* of the first estimate; sites are at `at`   */
     ct__pairs pairs;    /* of sites                                   */
     double lost_square; /* what a lost site or pair adds to the squares */
 };

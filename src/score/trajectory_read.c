@@ -230,6 +230,19 @@ static ct_status or_empty(const char *path, const ct_trajectory_options *options
     return status;
 }
 
+/* *out with its mount; NULL on failure. */
+static ct_status mounted(const char *path, const ct_trajectory_options *options, ct_status status, ct_trajectory **out,
+                         ct_err *err)
+{
+    ct_err why = {0};
+    if (status == CT_OK && (status = ct__mount_set(*out, options, &why)) != CT_OK)
+        ct_fail(err, status, "%s: %s", path, why.text);
+    if (status == CT_OK) return CT_OK;
+    ct_trajectory_free(*out);
+    *out = NULL;
+    return status;
+}
+
 ct_status ct_trajectory_read(const char *path, const ct_trajectory_options *options, ct_trajectory **out, ct_err *err)
 {
     const ct_trajectory_options defaults = ct_trajectory_defaults();
@@ -240,7 +253,7 @@ ct_status ct_trajectory_read(const char *path, const ct_trajectory_options *opti
         return ct_fail(err, CT_E_ARGUMENT, "%s: %d expressions of a covariance in frame %d", path,
                        (int)options->covariances, (int)options->covariance_frame);
     CT_TRY(ct__trajectory_of_graph(path, options, out, err));
-    if (*out) return CT_OK;
+    if (*out) return mounted(path, options, CT_OK, out, err);
     reading r = {0};
     CT_TRY(ct_trajectory_new(0, 0, &r.t, err));
     ct_status status = ct_source_open(path, &options->source, &r.source, err);
@@ -248,9 +261,6 @@ ct_status ct_trajectory_read(const char *path, const ct_trajectory_options *opti
     ct__columns_free(&r.columns);
     ct_source_free(r.source);
     status = or_empty(path, options, status, err);
-    if (status == CT_OK)
-        *out = r.t;
-    else
-        ct_trajectory_free(r.t);
-    return status;
+    *out = r.t;
+    return mounted(path, options, status, out, err);
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "base/file.h"
 #include "learn/digest.h"
+#include "score/score.h"
 #include "source/decimal.h"
 #include "tune/run.h"
 
@@ -151,6 +152,7 @@ ct_status ct__sites_open(const ct_tuning *tuning, int32_t log, const char *folde
     ct_status status = sites->first ? CT_OK : ct__no_memory(err, "file names", 1);
     if (status == CT_OK && !tuning->score.count) status = read_truth(tuning, log, here, sites, err);
     if (status == CT_OK) status = read_first(sites, &first, err);
+    if (status == CT_OK && first) status = ct__mount_set(first, &tuning->estimate_options, err);
     if (status == CT_OK && first) status = ct_sites_choose(sites->truth, first, &tuning->track, &sites->sites, err);
     if (status == CT_OK && sites->sites) sites->rows = ct_sites_rows(sites->sites);
     ct_trajectory_free(first);

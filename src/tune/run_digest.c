@@ -144,6 +144,8 @@ static void add_trajectory(digest *d, const ct_trajectory_options *o)
     add_number(d, o->covariance_frame);
     add_number(d, o->camera);
     add_number(d, o->geodetic);
+    for (int32_t i = 0; i < o->mounts; i++) add_number(d, o->mount[i]);
+    add_number(d, o->mounts);
     add_text(d, o->body);
     add_number(d, o->estimate);
 }

@@ -65,14 +65,16 @@ static void put_position(ct__text *out, const view *v, const double p[3])
     }
 }
 
-static void write_positions(const ct__local *q, const char *name, const ct_trajectory *t, const ct__log_sites *moved,
-                            const view *v)
+/* Of the point that is compared. */
+static void write_positions(const ct__local *q, const char *name, const ct_trajectory *t, ct_se3 by,
+                            const ct__log_sites *moved, const view *v)
 {
     char *path = ct__join_path(q->estimates, name);
     const int64_t step = t->poses / KEPT_MOST + 1;
     ct__text out = {0};
     for (int64_t i = 0; i < t->poses; i += step) {
-        const double k = moved ? moved->scale : 1, p[3] = {k * t->pose[i].x, k * t->pose[i].y, k * t->pose[i].z};
+        const ct_se3 x = ct_se3_compose(t->pose[i], by, NULL, NULL);
+        const double k = moved ? moved->scale : 1, p[3] = {k * x.x, k * x.y, k * x.z};
         double at[3] = {p[0], p[1], p[2]};
         if (moved) ct_se3_act(moved->motion, p, at, NULL, NULL);
         put_number(&out, 1e-9 * (double)(t->stamp[i] - t->stamp[0]), " ");
@@ -98,7 +100,10 @@ void ct__estimate_keep(const ct__local *q, const ct__run *run)
     if (!q->estimates || !run->trajectory || !run->outcome.residual || run->repeat) return;
     if (!is_wanted(&q->tuning->problem, run->log)) return;
     const view v = view_of(q->tuning, sites->truth);
-    write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, run->value, name), run->trajectory, sites, &v);
+    ct_se3 by_estimate = ct_se3_identity(), by_truth = ct_se3_identity();
+    if (sites->truth) (void)ct_trajectory_meet(run->trajectory, sites->truth, &by_estimate, &by_truth, NULL);
+    write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, run->value, name), run->trajectory, by_estimate,
+                    sites, &v);
     if (sites->truth)
-        write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, NULL, name), sites->truth, NULL, &v);
+        write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, NULL, name), sites->truth, by_truth, NULL, &v);
 }

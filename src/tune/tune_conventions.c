@@ -10,7 +10,7 @@
 #define UNIT 1.2  /* times, at least: units are 1000, 57.3, 3.28 apart; wheels and gyroscopes are up to 10 % off */
 #define NONE 1e-3 /* of an axis: no part of it                                                                   */
 
-typedef enum { NO_POSITION, FRAME, SCALE, CLOCK } positions;
+typedef enum { NO_POSITION, FRAME, SCALE, CLOCK, LEVER } positions;
 typedef enum { NO_ROTATION, BODY, SIGN } rotations;
 
 static int explains(double left, double all) { return all > 0 && isfinite(all) && MOST * left < all; }
@@ -22,6 +22,7 @@ static positions of_positions(const ct_conventions *c)
     positions best = NO_POSITION;
     double left = INFINITY;
     if (explains(c->shifted, all)) best = CLOCK, left = c->shifted / 2;
+    if (explains(c->levered, all) && c->levered < left) best = LEVER, left = c->levered / 2;
     if (explains(c->moved, all) && c->moved < left) best = FRAME, left = c->moved / 2;
     const int unit = fabs(log(c->scale)) > log(UNIT) && explains(c->scaled, c->rigid);
     if (unit && explains(c->scaled, all) && c->scaled < left) best = SCALE;
@@ -49,25 +50,41 @@ static void put_turn(const double turn[3], double angle_axis[4])
     }
 }
 
+/* Its quaternion. */
+static void put_quaternion(const double turn[3], double q[4])
+{
+    const ct_so3 r = ct_so3_exp(turn);
+    const double part[4] = {r.x, r.y, r.z, r.w};
+    for (int k = 0; k < 4; k++) q[k] = fabs(part[k]) > NONE * NONE ? part[k] : 0;
+}
+
 /* before, after, and the constant of a finding; returns how many. */
 static int put_values(const ct_conventions *c, int turns, int kind, double value[CT_FINDING_VALUES_MAX])
 {
+    const double left[] = {[FRAME] = c->moved, [SCALE] = c->scaled, [CLOCK] = c->shifted, [LEVER] = c->levered};
     value[0] = turns ? c->rotation : c->translation;
-    value[1] = turns ? kind == BODY ? c->turned : c->mirrored
-               : kind == FRAME ? c->moved
-               : kind == SCALE ? c->scaled
-                               : c->shifted;
-    if (turns && kind == BODY) put_turn(c->turn, &value[2]);
-    if (!turns) value[2] = kind == SCALE ? c->scale : -c->late_s;
-    return turns && kind == BODY ? 6 : turns || kind == FRAME ? 2 : 3;
+    value[1] = !turns ? left[kind] : kind == BODY ? c->turned : c->mirrored;
+    if (turns && kind == BODY) {
+        put_turn(c->turn, &value[2]);
+        put_quaternion(c->turn, &value[6]);
+        return 10;
+    }
+    if (turns || kind == FRAME) return 2;
+    if (kind == LEVER) {
+        memcpy(&value[2], c->lever, sizeof c->lever);
+        return 5;
+    }
+    value[2] = kind == SCALE ? c->scale : -c->late_s;
+    return 3;
 }
 
 /* A finding with the numbers of the log that has most, if more than half of the logs that were compared are so. */
 static ct_status add(const ct_tune_problem *problem, const ct_conventions *of, int turns, int kind, ct_findings *list,
                      ct_err *err)
 {
-    static const ct_finding_code CODE[2][4] = {
-        {0, CT_FINDING_ESTIMATE_FRAME, CT_FINDING_ESTIMATE_UNIT, CT_FINDING_ESTIMATE_CLOCK},
+    static const ct_finding_code CODE[2][5] = {
+        {0, CT_FINDING_ESTIMATE_FRAME, CT_FINDING_ESTIMATE_UNIT, CT_FINDING_ESTIMATE_CLOCK,
+         CT_FINDING_ESTIMATE_LEVER},
         {0, CT_FINDING_ESTIMATE_BODY, CT_FINDING_ESTIMATE_MIRRORED}};
     const ct_conventions *most = NULL;
     int32_t are = 0, compared = 0;
@@ -91,7 +108,7 @@ static ct_status add(const ct_tune_problem *problem, const ct_conventions *of, i
 ct_status ct_tune_note_conventions(const ct_tune_problem *problem, const ct_conventions of[], ct_findings *list,
                                    ct_err *err)
 {
-    for (int kind = FRAME; kind <= CLOCK; kind++) CT_TRY(add(problem, of, 0, kind, list, err));
+    for (int kind = FRAME; kind <= LEVER; kind++) CT_TRY(add(problem, of, 0, kind, list, err));
     for (int kind = BODY; kind <= SIGN; kind++) CT_TRY(add(problem, of, 1, kind, list, err));
     return CT_OK;
 }
@@ -101,7 +118,8 @@ ct_status ct__note_conventions(ct__tuner *t)
     const ct_tune_result *r = t->result;
     for (int32_t l = 0; l < t->problem->logs; l++) {
         ct_conventions *c = &t->conventions[l];
-        if (explains(r->after[l].translation, r->before[l].translation)) c->moved = c->scaled = c->shifted = NAN;
+        if (explains(r->after[l].translation, r->before[l].translation))
+            c->moved = c->scaled = c->shifted = c->levered = NAN;
         if (explains(r->after[l].rotation, r->before[l].rotation)) c->turned = c->mirrored = NAN;
     }
     return ct_tune_note_conventions(t->problem, t->conventions, &t->result->findings, t->err);

@@ -69,6 +69,7 @@ typedef struct {
     int         format, header, axes, covariance_frame, align, whole, relative;
     const char *time, *separator, *comment, *topic, *each, *where, *yaw, *body;
     ct__list    columns, position, geodetic, quaternion, matrix, covariance;
+    ct__numbers mount;
     double      offset_s, gap_s, skip_s;
 } ct__tuning_trajectory;
 

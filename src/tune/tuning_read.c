@@ -105,6 +105,10 @@ static void check_trajectory(ct__tuning_reader *r, ct__node *map, const ct__tuni
 {
     ct__node *geodetic = ct__sound(map, "geodetic"), *separator = ct__sound(map, "separator");
     ct__node *covariance = ct__sound(map, "covariance"), *frame = ct__node_member(map, "covariance_frame");
+    ct__node *mount = ct__sound(map, "mount");
+    const ct__numbers *m = &as->mount;
+    const double length = sqrt(m->value[3] * m->value[3] + m->value[4] * m->value[4] + m->value[5] * m->value[5] +
+                               m->value[6] * m->value[6]);
     const int n = as->covariance.count;
     if (geodetic && as->position.count)
         ct__mistake(&r->base, geodetic, "contradicts position: one of them is to be there");
@@ -116,6 +120,16 @@ static void check_trajectory(ct__tuning_reader *r, ct__node *map, const ct__tuni
     if (covariance && n != 2 && n != 3 && n != 4 && n != 6 && n != 9 && n != 36)
         ct__mistake(&r->base, covariance,
                     "expected 2, 3 or 6 variances, or the 4, 9 or 36 entries of a matrix; found %d", n);
+    if (mount && geodetic)
+        ct__mistake(&r->base, mount,
+                    "is in the axes of a body, and rotations are not in those of the Earth, as geodetic positions are");
+    if (mount && (m->count == 4 || m->count == 5 || m->count == 6))
+        ct__mistake(&r->base, mount,
+                    "expected 2, 3 or 7 numbers: x, y; x, y, z, or x, y, yaw of poses in the plane; x, y, z, qx, qy, "
+                    "qz, qw; found %d", m->count);
+    if (mount && m->count == 7 && !(fabs(length - 1) <= 0.01))
+        ct__mistake(&r->base, mount, "the last four numbers are a quaternion, its length must be 1; it is %.4g",
+                    length);
     if (frame && !covariance && !ct__node_member(map, "covariance"))
         ct__mistake(&r->base, frame, "is of a covariance, and there is none");
 }
@@ -143,6 +157,8 @@ static void set_trajectory(ct__tuning_reader *r, const ct__tuning_trajectory *as
     to->yaw = as->yaw;
     to->camera = as->axes;
     to->body = as->body;
+    to->mounts = as->mount.count;
+    memcpy(to->mount, as->mount.value, sizeof to->mount);
 }
 
 static void read_trajectories(ct__tuning_reader *r, ct__node *root)

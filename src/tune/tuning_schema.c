@@ -5,6 +5,7 @@
 #define SECONDS 1e9
 #define STAMP   1e11 /* s, of offsets between clocks, as in score: since 1970 1.7e9 have passed */
 #define LIMIT   1e300
+#define METRES  1e9 /* of mounts, as in recipes */
 
 #define X(constant, name, description) name " "
 static const char SOURCES[] = CT_SOURCE_FORMAT_LIST(X);
@@ -108,6 +109,8 @@ static const ct__key KEYS[] = {
     ROW_TEXT(S, "yaw", 0, AT(T, yaw), "by the format", "rotation in the plane, rad"),                                  \
     ROW_TEXTS(S, "matrix", 0, AT(T, matrix), 12, 12, "by the format", "3 x 4, row by row"),                            \
     ROW_CHOICE(S, "axes", 0, AT(T, axes), "robot camera", "robot", "camera: x right, y down, z ahead"),                \
+    ROW_NUMBERS(S, "mount", 0, AT(T, mount), -METRES, METRES, 2, 7, "the body's origin",                               \
+                "pose on the body of what is tracked: x, y, z; x, y, yaw in the plane; x, y, z, qx, qy, qz, qw"),      \
     ROW_TEXT(S, "body", 0, AT(T, body), "the only one", "of graphs: x of x0, x1, ...")
 #define T ct__tuning_trajectory
 #define S CT__TUNING_TRUTH

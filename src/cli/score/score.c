@@ -10,7 +10,7 @@
 typedef struct {
     int         format, camera, geodetic;
     const char *time, *columns, *topic, *each, *where;
-    const char *position, *quaternion, *yaw, *body;
+    const char *position, *quaternion, *yaw, *body, *mount;
 } file_request;
 
 typedef struct {
@@ -69,15 +69,17 @@ static int split(char *text, int most, const char *part[])
 
 #define COLUMNS 256
 
+#define LISTS   5
+
 /* Lists of a file's options, split; the parts point into `held`. */
 typedef struct {
-    char       *held[4];
+    char       *held[LISTS];
     const char *column[COLUMNS];
 } lists;
 
 static void free_lists(lists *l)
 {
-    for (int i = 0; i < 4; i++) free(l->held[i]);
+    for (int i = 0; i < LISTS; i++) free(l->held[i]);
 }
 
 /* The parts of a list into `out`; *count <- 0 if the option is not given. */
@@ -92,10 +94,23 @@ static cli_exit take_list(const cli_io *io, const char *option, const char *text
     return cli_misuse(io, "--%s takes %s, separated by commas; \"%s\" is not that", option, what, text);
 }
 
+/* Numbers of a mount; the text of one that is none. */
+static const char *take_mount(int n, const char *const part[], ct_trajectory_options *o)
+{
+    for (int i = 0; i < n; i++) {
+        char *end;
+        o->mount[i] = strtod(part[i], &end);
+        if (end == part[i] || *end || !isfinite(o->mount[i])) return part[i];
+    }
+    o->mounts = n;
+    return NULL;
+}
+
 static cli_exit set_up_file(const cli_io *io, const score_request *request, int truth, ct_trajectory_options *o,
                             lists *l)
 {
     const file_request *f = &request->file[truth];
+    const char         *number[7];
     int                 n, columns;
     cli_exit            code;
     *o = ct_trajectory_defaults();
@@ -124,7 +139,11 @@ static cli_exit set_up_file(const cli_io *io, const score_request *request, int 
     code = take_list(io, "covariance", truth ? NULL : request->covariance, "2, 3, 4, 6, 9 or 36 expressions", 2, 36,
                      &l->held[3], o->covariance, &n);
     o->covariances = n;
-    return code;
+    if (code == CLI_GO)
+        code = take_list(io, truth ? "truth-mount" : "mount", f->mount, "2, 3 or 7 numbers", 2, 7, &l->held[4], number,
+                         &n);
+    const char *bad = code == CLI_GO ? take_mount(n, number, o) : NULL;
+    return bad ? cli_misuse(io, "--%smount takes numbers; \"%s\" is none", truth ? "truth-" : "", bad) : code;
 }
 
 static cli_exit read_file(const cli_io *io, const score_request *request, const char *path, int truth,
@@ -201,7 +220,10 @@ static cli_exit compare(const cli_io *io, const score_request *request, score_re
     CLI_ROW_TEXT(prefix "each", "FIELD", AT(file[k].each), "array of a bag's messages whose elements are the poses"),  \
     CLI_ROW_TEXT(prefix "where", "CONDITION", AT(file[k].where),                                                       \
                  "records that are used: \"child_frame_id == 'base'\""),                                               \
-    CLI_ROW_TEXT(prefix "body", "NAME", AT(file[k].body), "of a graph with several bodies: x of x0, x1, ...")
+    CLI_ROW_TEXT(prefix "body", "NAME", AT(file[k].body), "of a graph with several bodies: x of x0, x1, ..."),         \
+    CLI_ROW_TEXT(prefix "mount", "X,Y[,..]", AT(file[k].mount),                                                        \
+                 "pose on the body of what is tracked, an antenna or a marker: x,y; x,y,z (x,y,yaw of poses in the "  \
+                 "plane); x,y,z,qx,qy,qz,qw (the body's origin)")
 
 static const cli_option OPTIONS[] = {
     CLI_ROW_HEADING("Which poses are compared"),

@@ -124,8 +124,8 @@ static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
                "counts them less\n", job->problem->log[lost - outcome].name, 100 * lost_share(lost));
 }
 
-/* What the library says of frames, clocks and units. */
-static void print_conventions(const tune_job *job, const ct_tune_outcome outcome[])
+/* What the library says of frames, clocks and units. For the caller to free. */
+static ct_findings find_conventions(const tune_job *job, const ct_tune_outcome outcome[])
 {
     const int32_t logs = job->problem->logs;
     ct_conventions *of = cli_alloc(logs, sizeof *of);
@@ -133,12 +133,17 @@ static void print_conventions(const tune_job *job, const ct_tune_outcome outcome
     ct_err err = {0};
     for (int32_t i = 0; i < logs; i++)
         if (outcome[i].end == CT_TUNE_DONE) of[i] = outcome[i].conventions;
-    if (ct_tune_note_conventions(job->problem, of, &list, &err) == CT_OK && list.count) {
-        printf("\n");
-        cli_findings_print("warning", &list, CT_TOPIC_COUNT, 1, -1);
-    }
-    ct_findings_free(&list);
+    if (ct_tune_note_conventions(job->problem, of, &list, &err) != CT_OK) ct_findings_free(&list);
     free(of);
+    return list;
+}
+
+static void print_conventions(const tune_job *job, const ct_tune_outcome outcome[])
+{
+    ct_findings list = find_conventions(job, outcome);
+    if (list.count) printf("\n");
+    if (list.count) cli_findings_print("warning", &list, CT_TOPIC_COUNT, 1, -1);
+    ct_findings_free(&list);
 }
 
 static void print_json(const tune_job *job, const ct_tune_outcome outcome[])
@@ -165,7 +170,10 @@ static void print_json(const tune_job *job, const ct_tune_outcome outcome[])
         cli_put(log, "message", cli_text(outcome[i].message));
         cli_append(logs, log);
     }
+    ct_findings list = find_conventions(job, outcome);
     cli_put(o, "logs", logs);
+    cli_put(o, "findings", cli_findings_json(&list));
+    ct_findings_free(&list);
     cli_print_json(o);
 }
 
