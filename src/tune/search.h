@@ -68,6 +68,11 @@ void ct__coordinates_release(ct__coordinates *c, int32_t k);
 int  ct__coordinates_held(const ct__coordinates *c, int32_t k);
 /* log(spread of the group). */
 double ct__spread_width(const ct__coordinates *c, int32_t group);
+/* Least and largest log variance of a group at x. */
+void ct__spread_range(const ct__coordinates *c, int32_t group, const double *x, double *min, double *max);
+/* Floors of a group with which every member has a place between lower and upper limits of the coordinates. */
+void ct__spread_floors(const ct__coordinates *c, int32_t group, const double *lower, const double *upper,
+                       double *least, double *most);
 
 /* ---- Small matrices --------------------------------------------------------------------------- */
 
