@@ -282,6 +282,8 @@ ct_status ct__axis_points(ct__tuner *t, const ct__tune_point *base, const double
 /* method_lm.c: the step of forward differences from the errors of r and its curvature, and the error of a derivative
  * that it promises, in the norm of residuals; NaN: not known. */
 ct_status ct__difference_step(ct__tuner *t, ct__tune_point *from, double *step, double *error);
+/* Of that step: nearer points, such as those of the table, differ by noise, and count as if they were so far. */
+#define CT__NEAR_STEP 0.5
 /* Points drawn uniformly within bounds and `width` of the centre; *best <- the best of them and *best. log >= 0: those
  * without an estimate of this log are not run on the others. */
 ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, double width, int64_t count, int32_t log,
