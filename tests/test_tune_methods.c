@@ -240,6 +240,55 @@ static void test_points_whose_residuals_were_dropped_are_not_missed(void)
     }
 }
 
+/* A whole tuning with room for so many residuals (a Jacobian has some always); the loss of its answer. */
+static double tune_in_room(int64_t room, int32_t logs, double noise, int64_t *runs)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, logs, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    ct_tune_result  r = {.standard_error = calloc(SENSORS, sizeof *r.standard_error)};
+    ct_tune_stop    stop = CT_TUNE_STOP_NONE;
+    ct__tune_point *answer = NULL;
+    ct__tuner t;
+    ct_err    err = {0};
+    double    zero[SENSORS] = {0};
+    toy queue = {.rows = 100, .residual = weighted_mean, .noise = noise};
+    sensor_problem(p);
+    toy_begin(&queue, &problem);
+    CHECK_OK(ct__tuner_new(&problem, &o, &queue.queue, &r, &t, &err), err);
+    t.limit = 200;
+    t.most_numbers = room;
+    CHECK_OK(ct__point_at(&t, zero, &t.start), err);
+    CHECK_OK(ct__evaluate(&t, 1, &t.start, CT__TRAIN, 1), err);
+    CHECK_OK(ct__order_logs(&t, t.start), err);
+    CHECK_OK(ct__find_noise(&t, t.start), err);
+    CHECK_OK(ct__search(&t, t.start, &answer, &stop), err);
+    t.searched = 1;
+    CHECK_OK(ct__choose_held_out(&t, answer, &answer), err);
+    CHECK_OK(ct__tune_error_bars(&t, answer), err);
+    CHECK(r.runs == queue.runs);
+    queue.noise = 0;
+    const double loss = toy_loss(&queue, answer->value, 0, logs);
+    *runs = r.runs;
+    ct__tuner_free(&t);
+    ct_tune_result_free(&r);
+    return loss;
+}
+
+/* Long logs: residuals that a model, a repetition or a fold needs were dropped. Their runs are made again. */
+static void test_residuals_that_were_dropped_are_run_again(void)
+{
+    for (int32_t logs = 1; logs < 6; logs += 4)
+        for (int noisy = 0; noisy < 2; noisy++) {
+            int64_t      runs, usual;
+            const toy    t = {.rows = 100, .residual = weighted_mean, .m = SENSORS};
+            const double loss = tune_in_room(1, logs, noisy ? 0.01 : 0, &runs);
+            CHECK(loss < 1.1 * toy_loss(&t, TRUE_VARIANCE, 0, logs));
+            (void)tune_in_room(1000000, logs, noisy ? 0.01 : 0, &usual);
+            CHECK(runs < 2 * usual);
+        }
+}
+
 /* Three variances that are what they are, whatever the others are. */
 static void three_sizes(const toy *t, const double *value, int32_t log_, double *r)
 {
@@ -415,6 +464,7 @@ int main(void)
     RUN(test_a_search_does_not_end_on_a_plateau);
     RUN(test_a_search_at_a_bound_ends);
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
+    RUN(test_residuals_that_were_dropped_are_run_again);
     RUN(test_a_common_factor_costs_no_run_before_the_first_step);
     RUN(test_a_common_factor_that_matters_is_found);
     RUN(test_progress_counts_what_comes_after_the_search);

@@ -108,6 +108,9 @@ static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const
 static ct_status measure_noise(ct__tuner *t, ct__tune_point *p)
 {
     const int32_t logs = t->problem->logs;
+    int here;
+    CT_TRY(ct__recall(t, p, &here));
+    if (!here) return CT_OK;
     int32_t *log = ct__zalloc(logs, sizeof *log), count = 0, known = 0;
     double  *d = ct__zalloc(2 * logs, sizeof *d), square = 0, loss = 0;
     ct_status status = log && d ? CT_OK : ct__no_memory(t->err, "logs", logs);
@@ -189,7 +192,10 @@ static ct_status look_for_noise(ct__tuner *t, ct__tune_point *p)
 {
     double  noise = 0;
     int32_t log = 0;
+    int     here;
     while (!ct__is_active(t, log)) log++;
+    CT_TRY(ct__recall(t, p, &here));
+    if (!here) return CT_OK;
     t->noise_common = 0;
     t->noise_at = p->loss;
     CT_TRY(run_other_seed(t, p, log, &noise));

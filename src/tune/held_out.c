@@ -157,6 +157,7 @@ static ct__score score_of(const held_out *h, const ct__tune_point *p, const held
     double sum = 0;
     if (!p->runs[part->log]) return (ct__score){INFINITY, NAN, NAN, 1};
     if (rows == h->t->rows[part->log]) return (ct__score){f->loss, f->translation, f->rotation, 0};
+    if (!p->residual[part->log]) return (ct__score){INFINITY, NAN, NAN, 1}; /* it could not be run again */
     for (int64_t i = part->from; i < part->to; i++) sum += p->residual[part->log][i] * p->residual[part->log][i];
     return (ct__score){0.5 * sum / (double)CT_MAX(1, rows), NAN, NAN, 0};
 }
@@ -260,7 +261,12 @@ static ct_status run_held_out(held_out *h, ct__tune_point **point, int32_t *log)
             point[count] = p;
             log[count++] = h->part[i].log;
         }
-    return ct__evaluate_log(h->t, count, point, log, ct__last_repeats(h->t));
+    CT_TRY(ct__evaluate_log(h->t, count, point, log, ct__last_repeats(h->t)));
+    for (int64_t j = 0; j < count && h->parts > h->t->trains; j++) { /* losses of parts need residuals */
+        int here;
+        CT_TRY(ct__recall(h->t, point[j], &here));
+    }
+    return CT_OK;
 }
 
 static ct_status run_folds(held_out *h)

@@ -158,6 +158,8 @@ static void gram(const ct__linear_model *m, int32_t log, int64_t from, int64_t t
 void ct__model_use_log(ct__linear_model *m, int32_t log)
 {
     double *d = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1);
+    m->count = 0;
+    if (!m->base->residual[log]) return;
     choose_points(m, m->t, log, d);
     if (!fit_coefficients(m, m->t, log, d)) m->count = 0;
 }
@@ -166,6 +168,7 @@ void ct__model_add(ct__linear_model *m, int32_t log, int64_t from, int64_t to, d
                    double *g, double *half)
 {
     ct__model_use_log(m, log);
+    if (!m->base->residual[log]) return; /* it could not be run again */
     const int32_t n = m->n, K = m->count, w = n + 1, gw = K + 1;
     double *G = m->work, *T = G + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity; /* T: K x w */
     gram(m, log, from, to, G);
@@ -198,6 +201,8 @@ static void fill(ct__linear_model *m, const ct__tuner *t)
 ct_status ct__model_fit(ct__linear_model *m, ct__tuner *t, ct__tune_point *base)
 {
     double trace = 0;
+    int    here;
+    CT_TRY(ct__recall(t, base, &here));
     m->t = t;
     m->base = base;
     m->noisy = 0;

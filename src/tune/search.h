@@ -163,6 +163,9 @@ ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const po
                            int32_t repeats);
 /* As many runs as each point has on its log once more, with the same seeds. */
 ct_status ct__evaluate_again(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[]);
+/* Runs p again on training logs whose residuals were dropped; a journal answers them. *here 0: some still lack, for
+ * runs failed, or the caller cancelled. */
+ct_status ct__recall(ct__tuner *t, ct__tune_point *p, int *here);
 int ct__is_done(const ct__tune_point *p); /* finite loss on all active logs */
 int ct__is_active(const ct__tuner *t, int32_t log);
 int32_t ct__actives(const ct__tuner *t); /* how many */
