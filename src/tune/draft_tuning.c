@@ -1,6 +1,7 @@
 /* draft_tuning.c: a first TUNE.yaml with comments. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/file.h"
+#include "data/locale.h"
 #include "tune/draft.h"
 
 #include <ctype.h>
@@ -386,7 +387,10 @@ ct_status ct_tuning_draft(const ct_tuning_draft_options *options, char **text, c
 {
     draft d = {.o = options};
     *text = NULL;
+    const locale_t before = ct__locale_begin(err);
+    if (!before) return CT_E_MEMORY;
     ct_status status = write_draft(&d, err);
+    ct__locale_end(before);
     if (status == CT_OK) status = ct__text_take(&d.out, text, err);
     for (int64_t i = 0; i < d.words; i++) free(d.word[i]);
     free(d.word);
