@@ -289,6 +289,51 @@ static void test_residuals_that_were_dropped_are_run_again(void)
         }
 }
 
+/* Straight lines: half of the rows have their zero at x0 = 1, the others at x1 = -1, and each log a little beside. */
+static void two_lines(const toy *t, const double *value, int32_t log_, double *r)
+{
+    for (int64_t i = 0; i < t->rows; i++)
+        r[i] = log(value[i % 2]) + (i % 2 ? 1 : -1) + 0.1 * toy_noise(log_, 0, (int)(i % 2)) +
+               0.01 * toy_noise(log_, i, 2);
+}
+
+/* A search that ended early knows a better point than its answer. The prior's answer is a step from that one: with
+ * H = 1/2 for each, as half of the rows have it, x = -(mean of r(0)) / (H + w L). */
+static void test_a_prior_is_of_the_best_point(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("b", 1)};
+    ct_tune_problem problem = {2, 5, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    ct_tune_result  r = {0};
+    ct__tune_point *point[4], *answer = NULL;
+    ct__tuner t;
+    ct_err    err = {0};
+    toy queue = {.rows = 40, .residual = two_lines};
+    o.prior = 5;
+    toy_begin(&queue, &problem);
+    CHECK_OK(ct__tuner_new(&problem, &o, &queue.queue, &r, &t, &err), err);
+    t.limit = 10;
+    for (int k = 0; k < 4; k++) {
+        static const double X[4][2] = {{0, 0}, {0.3, 0}, {0, -0.3}, {0.8, -0.7}};
+        CHECK_OK(ct__point_at(&t, X[k], &point[k]), err);
+        CHECK_OK(ct__evaluate(&t, 1, &point[k], CT__TRAIN, 1), err);
+        if (!k) t.start = point[k];
+    }
+    CHECK_OK(ct__choose_held_out(&t, point[1], &answer), err);
+    double mean[2] = {0}, values[2], *rows = malloc(40 * sizeof *rows);
+    for (int k = 0; k < 2; k++) values[k] = 1;
+    for (int32_t l = 0; l < 5; l++) {
+        two_lines(&queue, values, l, rows);
+        for (int i = 0; i < 40; i++) mean[i % 2] += rows[i] / 200; /* of all rows */
+    }
+    free(rows);
+    CHECK(r.candidates == 2 && r.candidate[1].chosen);
+    for (int k = 0; k < 2; k++) CHECK_NEAR(answer->x[k], -mean[k] / (0.5 + o.prior * t.best->loss), 2e-3);
+    CHECK(t.best == point[3] || t.best == answer);
+    ct__tuner_free(&t);
+    ct_tune_result_free(&r);
+}
+
 /* Three variances that are what they are, whatever the others are. */
 static void three_sizes(const toy *t, const double *value, int32_t log_, double *r)
 {
@@ -465,6 +510,7 @@ int main(void)
     RUN(test_a_search_at_a_bound_ends);
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
     RUN(test_residuals_that_were_dropped_are_run_again);
+    RUN(test_a_prior_is_of_the_best_point);
     RUN(test_a_common_factor_costs_no_run_before_the_first_step);
     RUN(test_a_common_factor_that_matters_is_found);
     RUN(test_progress_counts_what_comes_after_the_search);

@@ -445,7 +445,10 @@ static ct_status decide(held_out *h, ct__tune_point **answer)
     }
     /* an answer of a fold may be better on all logs than what the search found */
     const double less = h->best->loss * (1 - WORSE) - NOISE * t->noise_loss;
-    if (t->best && t->best->loss < less) h->best = t->best;
+    if (t->best && t->best->loss < less) {
+        h->best = t->best;
+        CT_TRY(ct__model_fit(&h->model, t, h->best));
+    }
     *answer = h->best;
     if (h->prior[chosen] == 0) return CT_OK;
     return prior_answer(h, chosen, answer);
