@@ -348,7 +348,7 @@ static ct_status check(draft *d, ct_err *err)
     return CT_OK;
 }
 
-static ct_status look_at(draft *d, ct_err *err)
+static ct_status find_keys(draft *d, ct_err *err)
 {
     ct_config *config = NULL;
     if (!d->o->params) return CT_OK;
@@ -368,7 +368,7 @@ static ct_status write_draft(draft *d, ct_err *err)
     if (d->o->params && !named)
         return ct_fail(err, CT_E_ARGUMENT, "the command has neither {params} nor %s: where does the program read it?",
                        d->o->params);
-    CT_TRY(look_at(d, err));
+    CT_TRY(find_keys(d, err));
     ct__text_put(&d->out,
                  "# covtune tune THIS --check looks for mistakes; --try runs every log once; --out RUN learns.\n"
                  "format: covtune-tune\nversion: 1\n");

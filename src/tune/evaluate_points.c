@@ -15,7 +15,7 @@
 #define BLOCKS   8   /* of a log: what their spread is estimated from                                */
 #define USUAL    5   /* times n + 1 points of a search                                              */
 #define RETRIES  3   /* of one run; and of all runs, until the first that helped                     */
-#define DOUBTS   8   /* of runs whose values have an estimate of another log, until the first that helped:
+#define LOG_RETRIES 8 /* of runs whose values have an estimate of another log, until the first that helped:
                       * where a tenth of runs crash at random, all eight fail again by a chance of 1e-8 */
 
 /* One run that is wanted, and how it ended. */
@@ -343,7 +343,7 @@ static int may_retry(ct__tuner *t, const wanted_run *w, int round)
     if (end == CT_TUNE_DONE || end == CT_TUNE_TIME || end == CT_TUNE_MEMORY || end == CT_TUNE_SHORT) return 0;
     if (t->recovered) return round < 2 * RETRIES;
     if (round < RETRIES && t->retried < RETRIES) return ++t->retried;
-    return round == 0 && t->doubted < DOUBTS && works_elsewhere(t, w) ? ++t->doubted : 0;
+    return round == 0 && t->log_retries < LOG_RETRIES && works_elsewhere(t, w) ? ++t->log_retries : 0;
 }
 
 /* Means over active logs, and over training logs. */

@@ -188,7 +188,7 @@ static ct_status run_other_seed(ct__tuner *t, ct__tune_point *p, int32_t log, do
 }
 
 /* Is the noise that of the seed alone near p, or of every run? */
-static ct_status look_for_noise(ct__tuner *t, ct__tune_point *p)
+static ct_status classify_noise(ct__tuner *t, ct__tune_point *p)
 {
     double  noise = 0;
     int32_t log = 0;
@@ -210,7 +210,7 @@ ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
 {
     t->phase = "noise";
     t->noise_known = 1;
-    return look_for_noise(t, p);
+    return classify_noise(t, p);
 }
 
 ct_status ct__extend_noise(ct__tuner *t, ct__tune_point *p)
@@ -222,7 +222,7 @@ ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p)
 {
     const double noise = t->noise, at = t->noise_at;
     if (!(p->loss < RENEW * at)) return CT_OK;
-    if (t->noise_common) return look_for_noise(t, p);
+    if (t->noise_common) return classify_noise(t, p);
     if (!(noise > 0)) return CT_OK;
     CT_TRY(measure_noise(t, p));
     if (t->noise_at < at) t->noise_power = CT_MIN(1, CT_MAX(0, log(t->noise / noise) / log(t->noise_at / at)));

@@ -51,7 +51,7 @@ typedef struct {
     double            prior[CT_TUNE_CANDIDATES_MAX];
     ct__tune_point  **point;    /* candidates x folds                                   */
     int8_t           *replaced; /* the same: by a point that held-out logs had a part in */
-    int8_t           *doubted;  /* folds: the farthest answer was not confirmed           */
+    int8_t           *unconfirmed; /* folds: the farthest answer was not confirmed        */
     ct__scores        scores;   /* per part                                             */
     double           *H, *g, *s, *work;
     double           *H_part, *g_part, *with, *without;
@@ -87,7 +87,7 @@ static ct_status allocate(held_out *h, int32_t each)
     h->H = ct__zalloc(4 * n * n + 13 * n, sizeof *h->H);
     if (!h->part || !h->point || !h->replaced || !h->scores.score || !h->scores.group || !h->scores.work || !h->H)
         return ct__no_memory(h->t->err, "folds", folds);
-    h->doubted = h->replaced + CT_TUNE_CANDIDATES_MAX * folds;
+    h->unconfirmed = h->replaced + CT_TUNE_CANDIDATES_MAX * folds;
     h->g = h->H + n * n;
     h->s = h->g + n;
     h->work = h->s + n;
@@ -233,15 +233,16 @@ static ct_status confirm_folds(held_out *h, ct__tune_point **room)
     CT_TRY(ct__evaluate(t, h->folds, room, CT__TRAIN, t->repeats));
     const int fails = has_failures(t);
     for (int f = 0; f < h->folds && !t->cancelled; f++) {
-        h->doubted[f] = !is_confirmed(h, farthest_of_fold(h, f), f, &best);
-        for (int k = 1; k < h->candidates && (h->doubted[f] || fails); k++) room[count++] = h->point[k * h->folds + f];
+        h->unconfirmed[f] = !is_confirmed(h, farthest_of_fold(h, f), f, &best);
+        for (int k = 1; k < h->candidates && (h->unconfirmed[f] || fails); k++)
+            room[count++] = h->point[k * h->folds + f];
     }
     if (!count || t->cancelled) return CT_OK;
     CT_TRY(ct__evaluate(t, count, room, CT__TRAIN, t->repeats));
     for (int f = 0; f < h->folds && !t->cancelled; f++)
         for (int k = 1; k < h->candidates; k++) {
             const int at = k * h->folds + f;
-            if (is_confirmed(h, k, f, &best) || (!h->doubted[f] && !isinf(h->point[at]->loss))) continue;
+            if (is_confirmed(h, k, f, &best) || (!h->unconfirmed[f] && !isinf(h->point[at]->loss))) continue;
             h->point[at] = best;
             h->replaced[at] = 1;
         }

@@ -134,7 +134,7 @@ typedef struct {
     double           noise_at;    /* the loss of the point where these were measured    */
     int              noise_common;/* runs differ by their seeds alone, near that point  */
     double           noise_power; /* noise is in proportion to this power of the loss   */
-    int              retried, doubted, recovered; /* failed runs that were repeated; with success */
+    int              retried, log_retries, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
     double          *silent;      /* n: share of the range over which it is held; 0: it is free */
     int              noise_known;        /* runs were repeated                           */

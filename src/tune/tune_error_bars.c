@@ -215,7 +215,7 @@ static int moves(const bars *b, const ct__tune_point *answer, ct__tune_point *co
 }
 
 /* Standard errors of parameters without slopes <- NaN, where runs show that the loss moves. */
-static ct_status look_at_runs(bars *b, ct__tune_point *answer)
+static ct_status check_undetermined(bars *b, ct__tune_point *answer)
 {
     ct__tuner *t = b->t;
     const ct__coordinates *c = &t->c;
@@ -301,7 +301,7 @@ static ct_status note_direction(const bars *b, int32_t k, double change)
     return CT_OK;
 }
 
-static ct_status look_along(bars *b, ct__tune_point *answer)
+static ct_status check_directions(bars *b, ct__tune_point *answer)
 {
     ct__tuner *t = b->t;
     for (int32_t k = 0; k < b->n && !t->cancelled; k++) {
@@ -331,8 +331,8 @@ ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point *answer)
     if (!ct__is_done(answer) || !t->c.n) return CT_OK;
     ct_status status = begin(&b);
     if (status == CT_OK) status = compute(&b, answer);
-    if (status == CT_OK && b.model.count > 0) status = look_along(&b, answer);
-    if (status == CT_OK && b.model.count > 0) status = look_at_runs(&b, answer);
+    if (status == CT_OK && b.model.count > 0) status = check_directions(&b, answer);
+    if (status == CT_OK && b.model.count > 0) status = check_undetermined(&b, answer);
     end(&b);
     return status;
 }
