@@ -161,8 +161,10 @@ static ct_status nearby_noise(ct__tuner *t, const ct__tune_point *p, int32_t log
 static ct_status has_common_noise(ct__tuner *t, ct__tune_point *p, int32_t log, double noise, int *common)
 {
     double square = 0, loss = 0;
+    const int32_t runs = p->runs[log];
     CT_TRY(run_again(t, p, 1, &log, 1, &square, &loss));
     *common = 0;
+    if (!(square > 0)) p->runs[log] = runs; /* equal runs are one */
     if (t->cancelled || square > 0) return CT_OK;
     CT_TRY(nearby_noise(t, p, log, &square));
     *common = square < COMMON * noise;
