@@ -334,6 +334,20 @@ static void test_a_prior_is_of_the_best_point(void)
     ct_tune_result_free(&r);
 }
 
+/* INT64_MAX for "no limit". */
+static void test_any_number_of_points_is_a_limit(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 4, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    toy t = {.rows = 100, .residual = weighted_mean};
+    sensor_problem(p);
+    o.points = INT64_MAX;
+    ct_tune_result r = toy_tune(&t, &problem, &o);
+    CHECK(r.stop == CT_TUNE_STOP_LOSS && r.points > SENSORS);
+    ct_tune_result_free(&r);
+}
+
 /* Three variances that are what they are, whatever the others are. */
 static void three_sizes(const toy *t, const double *value, int32_t log_, double *r)
 {
@@ -511,6 +525,7 @@ int main(void)
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
     RUN(test_residuals_that_were_dropped_are_run_again);
     RUN(test_a_prior_is_of_the_best_point);
+    RUN(test_any_number_of_points_is_a_limit);
     RUN(test_a_common_factor_costs_no_run_before_the_first_step);
     RUN(test_a_common_factor_that_matters_is_found);
     RUN(test_progress_counts_what_comes_after_the_search);
