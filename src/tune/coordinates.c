@@ -8,15 +8,20 @@
 #define ROUNDS 20    /* over the groups: they share no parameter, so one suffices but for ties */
 #define NEAR   1e-14 /* relative: exp and log round the coordinate of a bound to within it     */
 
-static double power_of(const ct_tune_parameter *p)
+double ct__quantity_power(ct_quantity quantity)
 {
     static const double POWER[] = {
 #define X(constant, name, power, description) power,
         CT_QUANTITY_LIST(X)
 #undef X
     };
+    return POWER[quantity];
+}
+
+static double power_of(const ct_tune_parameter *p)
+{
     if (!p->log) return 0;
-    return p->quantity == CT_QUANTITY_NUMBER ? 1 : POWER[p->quantity];
+    return p->quantity == CT_QUANTITY_NUMBER ? 1 : ct__quantity_power(p->quantity);
 }
 
 static double coordinate_of(double power, double scale, double start, double value)

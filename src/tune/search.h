@@ -66,6 +66,8 @@ void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k);
 /* It moves within its bounds again. */
 void ct__coordinates_release(ct__coordinates *c, int32_t k);
 int  ct__coordinates_held(const ct__coordinates *c, int32_t k);
+/* Log variance per logarithm of the number, as in CT_QUANTITY_LIST; of a number 0. */
+double ct__quantity_power(ct_quantity quantity);
 /* log(spread of the group). */
 double ct__spread_width(const ct__coordinates *c, int32_t group);
 /* Least and largest log variance of a group at x. */
