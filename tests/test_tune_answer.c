@@ -119,8 +119,49 @@ static void test_a_minimum_of_many_parameters_is_not_chosen_by_its_own_logs(void
     CHECK(worse <= 1 && exp(sum) < 1.005);
 }
 
+/* ---- Standard errors --------------------------------------------------------------------------- */
+
+/* Rows tell a well, b badly, and a little of their difference. */
+static int64_t dataset;
+static void one_well_one_badly(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double a = log(value[0]), b = log(value[1]);
+    for (int64_t i = 0; i < t->rows; i++) {
+        const double e = toy_noise((int32_t)(log_ + 100 * dataset), i, 0);
+        r[i] = i % 3 == 0 ? a + 0.1 * e : i % 3 == 1 ? b + 3 * e : 0.3 * (a - b) + 0.01 * e;
+    }
+}
+
+/* Eigenvectors of the curvature mix both. Answers of many datasets scatter as the standard errors of each say. */
+static void test_a_parameter_does_not_have_the_standard_error_of_another(void)
+{
+    const int repeats = 40;
+    double sum[2] = {0}, square[2] = {0}, said[2] = {0};
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("b", 1)};
+    const ct_tune_problem problem = {2, 5, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    o.folds = 0;
+    for (dataset = 1; dataset <= repeats; dataset++) {
+        toy t = {.rows = 300, .residual = one_well_one_badly};
+        ct_tune_result r = toy_tune(&t, &problem, &o);
+        for (int k = 0; k < 2; k++) {
+            const double x = log(r.value[k]);
+            sum[k] += x / repeats;
+            square[k] += x * x / repeats;
+            said[k] += r.standard_error[k] * r.standard_error[k] / repeats;
+        }
+        ct_tune_result_free(&r);
+    }
+    for (int k = 0; k < 2; k++) {
+        const double scatter = sqrt(square[k] - sum[k] * sum[k]);
+        printf("  %s: scatter %.4f, standard error %.4f\n", p[k].name, scatter, sqrt(said[k]));
+        CHECK(sqrt(said[k]) > 0.8 * scatter && sqrt(said[k]) < 2.2 * scatter);
+    }
+}
+
 int main(void)
 {
+    RUN(test_a_parameter_does_not_have_the_standard_error_of_another);
     RUN(test_a_prior_does_not_spoil_the_answer);
     RUN(test_lucky_runs_do_not_end_a_search);
     RUN(test_a_minimum_of_many_parameters_is_not_chosen_by_its_own_logs);

@@ -1,5 +1,6 @@
 /* test_tune_far.c: what a start hides: minima elsewhere, parameters that matter together, noise near the answer. */
 #include "tune_test.h"
+#include "tune/search.h"
 
 static const ct_tune_log LOGS[] = {{"a", "a", 0}, {"b", "b", 0}, {"c", "c", 0},
                                    {"d", "d", 0}, {"e", "e", 0}, {"f", "f", 1}};
@@ -254,8 +255,53 @@ static void test_a_gate_that_rejects_all_at_the_start_is_opened(void)
     CHECK(far <= 3);
 }
 
+/* ---- Runs of equal seeds ------------------------------------------------------------------------ */
+
+static void two_means(const toy *t, const double *value, int32_t log_, double *r)
+{
+    for (int64_t i = 0; i < t->rows; i++) r[i] = log(value[i % 2]) + (i % 2 ? 1 : -1) + 0.5 * toy_noise(log_, i, 0);
+}
+
+/* A run with the seed of another is equal to it, and at other values it is another: chaos. */
+static ct_status submit_seed(void *user, const ct_tune_request *q, ct_err *err)
+{
+    ct_tune_request same = *q;
+    same.repeat %= CT_TUNE_SAME_SEED;
+    return toy_submit(user, &same, err);
+}
+
+/* A run that was repeated with its seed is no second one: the mean of both has the noise of one. */
+static void test_equal_runs_do_not_count_twice(void)
+{
+    const int starts = 100;
+    double    ratio = 0;
+    for (int k = 0; k < starts; k++) {
+        ct_tune_parameter p[2] = {toy_parameter("a", 1 + 1e-3 * k), toy_parameter("b", 1)};
+        ct_tune_problem problem = {2, 3, 0, p, LOGS, NULL};
+        ct_tune_options o = ct_tune_defaults();
+        ct_tune_result  r = {0};
+        ct__tuner t;
+        ct_err    err = {0};
+        double    zero[2] = {0};
+        toy queue = {.rows = 60, .residual = two_means, .noise = 0.1};
+        toy_begin(&queue, &problem);
+        queue.queue.submit = submit_seed;
+        CHECK_OK(ct__tuner_new(&problem, &o, &queue.queue, &r, &t, &err), err);
+        t.limit = 100;
+        CHECK_OK(ct__point_at(&t, zero, &t.start), err);
+        CHECK_OK(ct__evaluate(&t, 1, &t.start, CT__TRAIN, 1), err);
+        CHECK_OK(ct__find_noise(&t, t.start), err);
+        CHECK(!t.noise_common && t.start->runs[0] == 2 && t.start->runs[1] == 2);
+        ratio += t.noise / (0.1 * 0.1) / starts;
+        ct__tuner_free(&t);
+        ct_tune_result_free(&r);
+    }
+    CHECK_NEAR(ratio, 1, 0.04); /* of 18000 squares: 0.01 */
+}
+
 int main(void)
 {
+    RUN(test_equal_runs_do_not_count_twice);
     RUN(test_a_start_among_teeth_is_left);
     RUN(test_parameters_that_matter_together_are_not_called_idle);
     RUN(test_a_parameter_without_effect_at_the_start_is_learned_at_the_answer);

@@ -79,12 +79,7 @@ static void compare(double tightest)
     CHECK_OK(ct__difference_step(&t, at, &step, &error), err);
     CHECK_OK(ct__first_points(&t, at, step, first), err);
     CHECK_OK(ct__model_new(M, 3 * M + 6, &model, &err), err);
-    model.near = 1e-9;
-    for (int64_t i = 0; i < t.points; i++) /* of the differences alone */
-        for (int k = 0, mine = t.point[i] == at; k <= M; k++) {
-            if (k < M) mine |= t.point[i] == first[k];
-            else if (!mine) t.point[i]->loss = INFINITY;
-        }
+    model.near = CT__NEAR_STEP * step; /* the points that measured the errors are there, too */
     CHECK_OK(ct__model_fit(&model, &t, at), err);
     printf("  %d digits: step %.2g, error promised %.2g of slopes up to %.2g\n", digits, step, error,
            sqrt(model.H[0]));

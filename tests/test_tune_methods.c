@@ -240,6 +240,114 @@ static void test_points_whose_residuals_were_dropped_are_not_missed(void)
     }
 }
 
+/* A whole tuning with room for so many residuals (a Jacobian has some always); the loss of its answer. */
+static double tune_in_room(int64_t room, int32_t logs, double noise, int64_t *runs)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, logs, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    ct_tune_result  r = {.standard_error = calloc(SENSORS, sizeof *r.standard_error)};
+    ct_tune_stop    stop = CT_TUNE_STOP_NONE;
+    ct__tune_point *answer = NULL;
+    ct__tuner t;
+    ct_err    err = {0};
+    double    zero[SENSORS] = {0};
+    toy queue = {.rows = 100, .residual = weighted_mean, .noise = noise};
+    sensor_problem(p);
+    toy_begin(&queue, &problem);
+    CHECK_OK(ct__tuner_new(&problem, &o, &queue.queue, &r, &t, &err), err);
+    t.limit = 200;
+    t.most_numbers = room;
+    CHECK_OK(ct__point_at(&t, zero, &t.start), err);
+    CHECK_OK(ct__evaluate(&t, 1, &t.start, CT__TRAIN, 1), err);
+    CHECK_OK(ct__order_logs(&t, t.start), err);
+    CHECK_OK(ct__find_noise(&t, t.start), err);
+    CHECK_OK(ct__search(&t, t.start, &answer, &stop), err);
+    t.searched = 1;
+    CHECK_OK(ct__choose_held_out(&t, answer, &answer), err);
+    CHECK_OK(ct__tune_error_bars(&t, answer), err);
+    CHECK(r.runs == queue.runs);
+    queue.noise = 0;
+    const double loss = toy_loss(&queue, answer->value, 0, logs);
+    *runs = r.runs;
+    ct__tuner_free(&t);
+    ct_tune_result_free(&r);
+    return loss;
+}
+
+/* Long logs: residuals that a model, a repetition or a fold needs were dropped. Their runs are made again. */
+static void test_residuals_that_were_dropped_are_run_again(void)
+{
+    for (int32_t logs = 1; logs < 6; logs += 4)
+        for (int noisy = 0; noisy < 2; noisy++) {
+            int64_t      runs, usual;
+            const toy    t = {.rows = 100, .residual = weighted_mean, .m = SENSORS};
+            const double loss = tune_in_room(1, logs, noisy ? 0.01 : 0, &runs);
+            CHECK(loss < 1.1 * toy_loss(&t, TRUE_VARIANCE, 0, logs));
+            (void)tune_in_room(1000000, logs, noisy ? 0.01 : 0, &usual);
+            CHECK(runs < 2 * usual);
+        }
+}
+
+/* Straight lines: half of the rows have their zero at x0 = 1, the others at x1 = -1, and each log a little beside. */
+static void two_lines(const toy *t, const double *value, int32_t log_, double *r)
+{
+    for (int64_t i = 0; i < t->rows; i++)
+        r[i] = log(value[i % 2]) + (i % 2 ? 1 : -1) + 0.1 * toy_noise(log_, 0, (int)(i % 2)) +
+               0.01 * toy_noise(log_, i, 2);
+}
+
+/* A search that ended early knows a better point than its answer. The prior's answer is a step from that one: with
+ * H = 1/2 for each, as half of the rows have it, x = -(mean of r(0)) / (H + w L). */
+static void test_a_prior_is_of_the_best_point(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("b", 1)};
+    ct_tune_problem problem = {2, 5, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    ct_tune_result  r = {0};
+    ct__tune_point *point[4], *answer = NULL;
+    ct__tuner t;
+    ct_err    err = {0};
+    toy queue = {.rows = 40, .residual = two_lines};
+    o.prior = 5;
+    toy_begin(&queue, &problem);
+    CHECK_OK(ct__tuner_new(&problem, &o, &queue.queue, &r, &t, &err), err);
+    t.limit = 10;
+    for (int k = 0; k < 4; k++) {
+        static const double X[4][2] = {{0, 0}, {0.3, 0}, {0, -0.3}, {0.8, -0.7}};
+        CHECK_OK(ct__point_at(&t, X[k], &point[k]), err);
+        CHECK_OK(ct__evaluate(&t, 1, &point[k], CT__TRAIN, 1), err);
+        if (!k) t.start = point[k];
+    }
+    CHECK_OK(ct__choose_held_out(&t, point[1], &answer), err);
+    double mean[2] = {0}, values[2], *rows = malloc(40 * sizeof *rows);
+    for (int k = 0; k < 2; k++) values[k] = 1;
+    for (int32_t l = 0; l < 5; l++) {
+        two_lines(&queue, values, l, rows);
+        for (int i = 0; i < 40; i++) mean[i % 2] += rows[i] / 200; /* of all rows */
+    }
+    free(rows);
+    CHECK(r.candidates == 2 && r.candidate[1].chosen);
+    for (int k = 0; k < 2; k++) CHECK_NEAR(answer->x[k], -mean[k] / (0.5 + o.prior * t.best->loss), 2e-3);
+    CHECK(t.best == point[3] || t.best == answer);
+    ct__tuner_free(&t);
+    ct_tune_result_free(&r);
+}
+
+/* INT64_MAX for "no limit". */
+static void test_any_number_of_points_is_a_limit(void)
+{
+    ct_tune_parameter p[SENSORS];
+    ct_tune_problem problem = {SENSORS, 4, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    toy t = {.rows = 100, .residual = weighted_mean};
+    sensor_problem(p);
+    o.points = INT64_MAX;
+    ct_tune_result r = toy_tune(&t, &problem, &o);
+    CHECK(r.stop == CT_TUNE_STOP_LOSS && r.points > SENSORS);
+    ct_tune_result_free(&r);
+}
+
 /* Three variances that are what they are, whatever the others are. */
 static void three_sizes(const toy *t, const double *value, int32_t log_, double *r)
 {
@@ -415,6 +523,9 @@ int main(void)
     RUN(test_a_search_does_not_end_on_a_plateau);
     RUN(test_a_search_at_a_bound_ends);
     RUN(test_points_whose_residuals_were_dropped_are_not_missed);
+    RUN(test_residuals_that_were_dropped_are_run_again);
+    RUN(test_a_prior_is_of_the_best_point);
+    RUN(test_any_number_of_points_is_a_limit);
     RUN(test_a_common_factor_costs_no_run_before_the_first_step);
     RUN(test_a_common_factor_that_matters_is_found);
     RUN(test_progress_counts_what_comes_after_the_search);

@@ -3,6 +3,8 @@
 #include "tune/draft.h"
 #include "tuning_test.h"
 
+#include <locale.h>
+
 static void check_class(const char *path, int sure, ct_quantity quantity)
 {
     ct_quantity found = CT_QUANTITY_NUMBER;
@@ -85,6 +87,30 @@ static void test_a_first_file_has_no_mistakes(void)
     }
     ct_tuning_free(t);
     free(text);
+}
+
+/* An application may have set a locale that writes 0.5 as 0,5; skipped where there is none. */
+static void test_bounds_of_a_first_file_have_points_in_any_locale(void)
+{
+    char params[768];
+    put_file("gate.yaml", "noise: {odom: 0.1}\ngps: {gate: 0.5}\n");
+    snprintf(params, sizeof params, "%s", in_folder("gate.yaml"));
+    const ct_tuning_draft_options o = {.command = "sh run {params} {log} {estimate}",
+                                       .params = params,
+                                       .log = "train/*.csv",
+                                       .truth = "train/*.tum",
+                                       .folder = folder_path};
+    char *usual = draft(&o);
+    CHECK(usual && strstr(usual, "lower: 0.005, upper: 50"));
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
+        free(usual);
+        SKIP("no locale with a comma");
+    }
+    char *text = draft(&o);
+    setlocale(LC_NUMERIC, "C");
+    CHECK(usual && text && !strcmp(text, usual));
+    free(text);
+    free(usual);
 }
 
 /* Where no key sounds like noise, all numbers are offered. */
@@ -266,6 +292,7 @@ int main(void)
     make_folder();
     RUN(test_keys_are_told_by_their_words);
     RUN(test_a_first_file_has_no_mistakes);
+    RUN(test_bounds_of_a_first_file_have_points_in_any_locale);
     RUN(test_numbers_without_names_of_noise_are_offered);
     RUN(test_parameters_of_a_launch_file_have_their_names);
     RUN(test_arguments_and_shells);

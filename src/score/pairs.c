@@ -132,13 +132,15 @@ static void consecutive(int64_t count, const ct_se3 pose[], const double at[], d
 
 static void all_pairs(int64_t count, const double at[], double delta, double tolerance, ct__pairs *out)
 {
-    int64_t j = 0;
+    int64_t j = 0, last = -1, first = 0; /* poses first..last are at one place: it stood still */
     for (int64_t i = 0; i + 1 < count; i++) {
         j = CT_MAX(j, i + 1);
         while (j < count && at[j] - at[i] < delta) j++; /* the first that is not nearer than delta */
         int64_t k = j;
         if (j == count || (j > i + 1 && fabs(at[j - 1] - at[i] - delta) <= fabs(at[j] - at[i] - delta))) k = j - 1;
-        while (k > i + 1 && at[k - 1] == at[k]) k--; /* the first of those at one place */
+        if (k != last)
+            for (first = last = k; first > 0 && at[first - 1] == at[k];) first--;
+        k = CT_MAX(first, i + 1); /* the first of those at one place */
         if (fabs(at[k] - at[i] - delta) <= tolerance) add(out, i, k);
     }
 }

@@ -5,13 +5,16 @@
  *
  * A spread is a box as well, once the floor of its group is known. The minimum over the box is a convex function of the
  * floors, and its derivative by a floor is the sum of the multipliers at the limits that move with it. So where the
- * minimum without spreads exceeds one, its floor is found by bisection, group by group. */
+ * minimum without spreads exceeds one, its floor is found by bisection. The derivative is continuous, so that with
+ * several groups bisections in turn come to the minimum over all floors. */
 #include "tune/search.h"
 
 #include <math.h>
 
 #define PASSES 60  /* of a bisection: to 1e-17 of its range         */
-#define ROUNDS 4   /* over groups                                   */
+#define ROUNDS 50  /* over groups                                   */
+#define LITTLE 1e-6 /* of the decrease: a round that adds no more is the last */
+#define NEAR   1e-9 /* in log variance: at a limit                  */
 
 typedef struct {
     int32_t       n;
@@ -119,20 +122,6 @@ static void set_limits(const limits *l, box *b)
     }
 }
 
-/* The range of log variances of a group at x + s. */
-static void range_at(const limits *l, int32_t group, const double *s, double *min, double *max)
-{
-    *min = INFINITY;
-    *max = -INFINITY;
-    for (int32_t j = 0; j < l->c->members; j++) {
-        const ct__spread_member *m = &l->c->member[j];
-        if (m->group != group) continue;
-        const double v = (m->coordinate < 0 ? 0 : l->x[m->coordinate] + s[m->coordinate]) + m->offset;
-        *min = CT_MIN(*min, v);
-        *max = CT_MAX(*max, v);
-    }
-}
-
 /* The derivative of the minimum by the floor of a group: multipliers of the limits that move with it. */
 static double floor_slope(const limits *l, int32_t group, const box *b)
 {
@@ -142,20 +131,32 @@ static double floor_slope(const limits *l, int32_t group, const box *b)
         const ct__spread_member *m = &l->c->member[j];
         const int32_t k = m->coordinate;
         if (m->group != group || k < 0) continue;
-        const double v = l->x[k] + b->s[k] + m->offset, near = 1e-9 * (1 + fabs(v));
+        const double v = l->x[k] + b->s[k] + m->offset, near = NEAR * (1 + fabs(v));
         if ((fabs(v - t) < near && b->gradient[k] > 0) || (fabs(v - t - width) < near && b->gradient[k] < 0))
             slope += b->gradient[k];
     }
     return slope;
 }
 
+/* Does the group exceed its spread at x + s? l->lower is room. */
+static int exceeds(const limits *l, int32_t group, const box *b)
+{
+    double min, max;
+    for (int32_t i = 0; i < b->n; i++) l->lower[i] = l->x[i] + b->s[i];
+    ct__spread_range(l->c, group, l->lower, &min, &max);
+    return max - min > ct__spread_width(l->c, group) + NEAR;
+}
+
 static double minimise_group(limits *l, int32_t group, box *b, int8_t *active)
 {
-    double low, high, min, max;
-    const double width = ct__spread_width(l->c, group);
-    range_at(l, group, b->s, &min, &max);
-    low = min;
-    high = max - width;
+    double low, high;
+    l->floor[group] = NAN;
+    set_limits(l, b);
+    for (int32_t i = 0; i < b->n; i++) {
+        l->lower[i] = l->x[i] + b->low[i];
+        l->upper[i] = l->x[i] + b->high[i];
+    }
+    ct__spread_floors(l->c, group, l->lower, l->upper, &low, &high);
     for (int pass = 0; pass < PASSES && low < high; pass++) {
         l->floor[group] = 0.5 * (low + high);
         set_limits(l, b);
@@ -179,16 +180,17 @@ double ct__bounded_quadratic(const ct__coordinates *c, const double *H, const do
     for (int k = 0; k < CT__SPREADS_MAX; k++) l.floor[k] = NAN;
     set_limits(&l, &b);
     double value = minimise_box(&b, active);
-    for (int round = 0; round < ROUNDS && c->members; round++) {
-        int changed = 0;
+    int32_t last = -1; /* the group whose floor is the best already */
+    for (int round = 0, more = c->members > 0; more && round < ROUNDS; round++) {
+        const double before = value;
+        more = 0;
         for (int32_t group = 0; group < c->problem->spreads; group++) {
-            double min, max;
-            range_at(&l, group, s, &min, &max);
-            if (!(max - min > ct__spread_width(c, group) + 1e-9)) continue;
+            const int is_new = isnan(l.floor[group]);
+            if (group == last || (is_new && !exceeds(&l, group, &b))) continue;
             value = minimise_group(&l, group, &b, active);
-            changed = 1;
+            last = group;
+            more |= is_new || fabs(value - before) > LITTLE * fabs(value);
         }
-        if (!changed) break;
     }
     return CT_MAX(0, -value);
 }

@@ -60,12 +60,7 @@ static ct_status check_group(const ct_tune_problem *problem, int32_t i, ct_err *
 
 static double log_variance(const ct_tune_parameter *p, double value)
 {
-    static const double POWER[] = {
-#define X(constant, name, power, description) power,
-        CT_QUANTITY_LIST(X)
-#undef X
-    };
-    return POWER[p->quantity] * log(value);
+    return ct__quantity_power(p->quantity) * log(value);
 }
 
 /* Two parameters whose bounds are further apart than the spread. */

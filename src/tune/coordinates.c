@@ -8,15 +8,20 @@
 #define ROUNDS 20    /* over the groups: they share no parameter, so one suffices but for ties */
 #define NEAR   1e-14 /* relative: exp and log round the coordinate of a bound to within it     */
 
-static double power_of(const ct_tune_parameter *p)
+double ct__quantity_power(ct_quantity quantity)
 {
     static const double POWER[] = {
 #define X(constant, name, power, description) power,
         CT_QUANTITY_LIST(X)
 #undef X
     };
+    return POWER[quantity];
+}
+
+static double power_of(const ct_tune_parameter *p)
+{
     if (!p->log) return 0;
-    return p->quantity == CT_QUANTITY_NUMBER ? 1 : POWER[p->quantity];
+    return p->quantity == CT_QUANTITY_NUMBER ? 1 : ct__quantity_power(p->quantity);
 }
 
 static double coordinate_of(double power, double scale, double start, double value)
@@ -150,8 +155,7 @@ void ct__coordinates_limits(const ct__coordinates *c, const double *floor, doubl
 
 /* ---- Projection ------------------------------------------------------------------------------- */
 
-/* The range of log variances of a group at x, clipped to bounds. */
-static void range_of(const ct__coordinates *c, int32_t group, const double *x, double *min, double *max)
+void ct__spread_range(const ct__coordinates *c, int32_t group, const double *x, double *min, double *max)
 {
     *min = INFINITY;
     *max = -INFINITY;
@@ -164,6 +168,15 @@ static void range_of(const ct__coordinates *c, int32_t group, const double *x, d
     }
 }
 
+void ct__spread_floors(const ct__coordinates *c, int32_t group, const double *lower, const double *upper,
+                       double *least, double *most)
+{
+    double unused;
+    ct__spread_range(c, group, lower, &unused, least); /* the highest lower bound */
+    ct__spread_range(c, group, upper, most, &unused);  /* the lowest upper bound  */
+    *least -= ct__spread_width(c, group);
+}
+
 /* The derivative by the floor t of half the squared distance from x to the members' interval [t, t + width]. */
 static double slope_at(const ct__coordinates *c, int32_t group, const double *x, double t)
 {
@@ -171,13 +184,26 @@ static double slope_at(const ct__coordinates *c, int32_t group, const double *x,
     double slope = 0;
     for (int32_t j = 0; j < c->members; j++) {
         const ct__spread_member *m = &c->member[j];
-        if (m->group != group) continue;
-        const double v = (m->coordinate < 0 ? 0 : x[m->coordinate]) + m->offset,
-                     stiff = m->coordinate < 0 ? 1e9 : 1; /* a constant decides */
-        if (v < t) slope += stiff * (t - v);
-        if (v > t + width) slope += stiff * (t + width - v);
+        if (m->group != group || m->coordinate < 0) continue;
+        const double v = x[m->coordinate] + m->offset;
+        if (v < t) slope += t - v;
+        if (v > t + width) slope += t + width - v;
     }
     return slope;
+}
+
+/* The floor of a group whose window is nearest to x. x is within bounds, so that bounds limit the floor alone. */
+static double nearest_floor(const ct__coordinates *c, int32_t group, const double *x, double min, double max)
+{
+    double least, most, low = min, high = max - ct__spread_width(c, group); /* the slope rises from low to high */
+    for (int pass = 0; pass < PASSES && low < high; pass++) {
+        const double t = 0.5 * (low + high);
+        if (t <= low || t >= high) break;
+        if (slope_at(c, group, x, t) < 0) low = t;
+        else high = t;
+    }
+    ct__spread_floors(c, group, c->lower, c->upper, &least, &most);
+    return CT_MAX(least, CT_MIN(most, high));
 }
 
 void ct__coordinates_project(const ct__coordinates *c, double *x)
@@ -187,22 +213,16 @@ void ct__coordinates_project(const ct__coordinates *c, double *x)
         moved = 0;
         for (int32_t group = 0; group < c->problem->spreads; group++) {
             double min, max;
-            range_of(c, group, x, &min, &max);
+            ct__spread_range(c, group, x, &min, &max);
             const double width = ct__spread_width(c, group);
             if (!(max - min > width)) continue;
-            double low = min, high = max - width; /* the slope rises from low to high */
-            for (int pass = 0; pass < PASSES && low < high; pass++) {
-                const double t = 0.5 * (low + high);
-                if (t <= low || t >= high) break;
-                if (slope_at(c, group, x, t) < 0) low = t;
-                else high = t;
-            }
+            const double floor = nearest_floor(c, group, x, min, max);
             moved = max - min > width + 1e-12;
             for (int32_t j = 0; j < c->members; j++) {
                 const ct__spread_member *m = &c->member[j];
                 if (m->group != group || m->coordinate < 0) continue;
                 double *v = &x[m->coordinate];
-                *v = CT_MAX(high - m->offset, CT_MIN(high + width - m->offset, *v));
+                *v = CT_MAX(floor - m->offset, CT_MIN(floor + width - m->offset, *v));
                 *v = CT_MAX(c->lower[m->coordinate], CT_MIN(c->upper[m->coordinate], *v));
             }
         }

@@ -39,7 +39,7 @@ typedef struct {
     int               jumps;        /* without gain where the model promised much, since it was last right     */
     /* far points: */
     int               coarse;       /* times that points of the whole bounds were run                          */
-    int               doubts;       /* ends that were doubted: points elsewhere were run                       */
+    int               elsewhere;    /* ends after which points elsewhere were run                              */
     int               jumped;       /* a step within a fresh Jacobian did not gain: residuals jump near the end */
     int               far_steps;    /* from points that were nearly as good                                    */
     /* few logs: */
@@ -70,9 +70,9 @@ void ct__dfgn_take_best(ct__dfgn *d, ct__tune_point *p);
 
 /* Two models were far off, and none was right: points of the whole bounds should be run. */
 int ct__dfgn_is_far(const ct__dfgn *d);
-/* Is there another valley? Points of the whole bounds were not run at this end. */
-int ct__dfgn_is_doubtful(const ct__dfgn *d);
-ct_status ct__dfgn_doubt(ct__dfgn *d);
+/* May the end be a local minimum? Points of the whole bounds were not run yet, or residuals jump. */
+int ct__dfgn_may_be_local(const ct__dfgn *d);
+ct_status ct__dfgn_search_elsewhere(ct__dfgn *d);
 ct_status ct__dfgn_search_bounds(ct__dfgn *d);
 /* Coordinates without curvature are moved far, one at a time. The search goes on where that gains. */
 ct_status ct__dfgn_probe_flat(ct__dfgn *d);

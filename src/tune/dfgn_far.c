@@ -13,7 +13,7 @@
 
 #define MISPREDICTED 2    /* steps; then points of the whole bounds are run                       */
 #define MOST_COARSE  3
-#define MOST_DOUBTS  3    /* ends that are doubted, as long as that gains                         */
+#define MOST_ELSEWHERE 3  /* ends after which points elsewhere are run, as long as that gains      */
 #define LITTLE       0.5  /* of the loss of the start: a search that ends above may have begun in a wrong valley  */
 #define PLATEAU      0.01 /* of the loss: curvature of a coordinate on a plateau                  */
 #define AWAY         2.0  /* of a log variance from others, on a plateau                          */
@@ -50,10 +50,11 @@ int ct__dfgn_is_far(const ct__dfgn *d)
     return d->mispredicted >= MISPREDICTED && !d->valid && d->coarse < MOST_COARSE && d->t->options.global;
 }
 
-int ct__dfgn_is_doubtful(const ct__dfgn *d)
+int ct__dfgn_may_be_local(const ct__dfgn *d)
 {
     const double loss = d->base->loss;
-    if (!d->t->options.global || d->doubts >= MOST_DOUBTS || !(loss > CT__RESOLVED * d->t->start->loss)) return 0;
+    if (!d->t->options.global || d->elsewhere >= MOST_ELSEWHERE) return 0;
+    if (!(loss > CT__RESOLVED * d->t->start->loss)) return 0;
     return d->jumped || (loss > LITTLE * d->from->loss && !d->coarse);
 }
 
@@ -73,7 +74,7 @@ ct_status ct__dfgn_search_bounds(ct__dfgn *d)
 }
 
 /* Points of the whole bounds, and along single coordinates, on the first log; the best of them on all logs. */
-static ct_status look_far(ct__dfgn *d, ct__tune_point **best)
+static ct_status run_far_points(ct__dfgn *d, ct__tune_point **best)
 {
     ct__tuner      *t = d->t;
     ct__tune_point *on_axis = NULL;
@@ -92,17 +93,17 @@ static int gains(const ct__dfgn *d, const ct__tune_point *p)
 }
 
 /* Among jumps a search ends at any of them: points around, further than they reach, tell where it is lower. */
-ct_status ct__dfgn_doubt(ct__dfgn *d)
+ct_status ct__dfgn_search_elsewhere(ct__dfgn *d)
 {
     ct__tune_point *best = NULL;
-    CT_TRY(look_far(d, &best));
+    CT_TRY(run_far_points(d, &best));
     ct__dfgn_note_stop(d);
     if (!gains(d, best)) best = NULL;
     if (!best && d->jumped && !d->stop) {
         CT_TRY(ct__points_around(d->t, &d->rng, d->base, CT__FIRST_STEP, &best));
         ct__dfgn_note_stop(d);
     }
-    d->doubts = gains(d, best) && move_to(d, best) ? d->doubts + 1 : MOST_DOUBTS;
+    d->elsewhere = gains(d, best) && move_to(d, best) ? d->elsewhere + 1 : MOST_ELSEWHERE;
     if (d->base != best) return CT_OK;
     d->jumped = 0;
     CT_TRY(ct__dfgn_refresh(d, CT__FIRST_STEP));

@@ -1,6 +1,7 @@
 /* draft_tuning.c: a first TUNE.yaml with comments. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/file.h"
+#include "data/locale.h"
 #include "tune/draft.h"
 
 #include <ctype.h>
@@ -347,7 +348,7 @@ static ct_status check(draft *d, ct_err *err)
     return CT_OK;
 }
 
-static ct_status look_at(draft *d, ct_err *err)
+static ct_status find_keys(draft *d, ct_err *err)
 {
     ct_config *config = NULL;
     if (!d->o->params) return CT_OK;
@@ -367,7 +368,7 @@ static ct_status write_draft(draft *d, ct_err *err)
     if (d->o->params && !named)
         return ct_fail(err, CT_E_ARGUMENT, "the command has neither {params} nor %s: where does the program read it?",
                        d->o->params);
-    CT_TRY(look_at(d, err));
+    CT_TRY(find_keys(d, err));
     ct__text_put(&d->out,
                  "# covtune tune THIS --check looks for mistakes; --try runs every log once; --out RUN learns.\n"
                  "format: covtune-tune\nversion: 1\n");
@@ -386,7 +387,10 @@ ct_status ct_tuning_draft(const ct_tuning_draft_options *options, char **text, c
 {
     draft d = {.o = options};
     *text = NULL;
+    const locale_t before = ct__locale_begin(err);
+    if (!before) return CT_E_MEMORY;
     ct_status status = write_draft(&d, err);
+    ct__locale_end(before);
     if (status == CT_OK) status = ct__text_take(&d.out, text, err);
     for (int64_t i = 0; i < d.words; i++) free(d.word[i]);
     free(d.word);

@@ -11,10 +11,11 @@
 
 #define WAIT_S   0.1 /* between looks at the caller's wish to cancel                                 */
 #define MOST_NUMBERS ((int64_t)1 << 27) /* of residuals in memory: 1 GiB */
+#define BESIDE   3   /* points beside those of a Jacobian: start, base, the next                     */
 #define BLOCKS   8   /* of a log: what their spread is estimated from                                */
 #define USUAL    5   /* times n + 1 points of a search                                              */
 #define RETRIES  3   /* of one run; and of all runs, until the first that helped                     */
-#define DOUBTS   8   /* of runs whose values have an estimate of another log, until the first that helped:
+#define LOG_RETRIES 8 /* of runs whose values have an estimate of another log, until the first that helped:
                       * where a tenth of runs crash at random, all eight fail again by a chance of 1e-8 */
 
 /* One run that is wanted, and how it ended. */
@@ -342,7 +343,7 @@ static int may_retry(ct__tuner *t, const wanted_run *w, int round)
     if (end == CT_TUNE_DONE || end == CT_TUNE_TIME || end == CT_TUNE_MEMORY || end == CT_TUNE_SHORT) return 0;
     if (t->recovered) return round < 2 * RETRIES;
     if (round < RETRIES && t->retried < RETRIES) return ++t->retried;
-    return round == 0 && t->doubted < DOUBTS && works_elsewhere(t, w) ? ++t->doubted : 0;
+    return round == 0 && t->log_retries < LOG_RETRIES && works_elsewhere(t, w) ? ++t->log_retries : 0;
 }
 
 /* Means over active logs, and over training logs. */
@@ -435,9 +436,19 @@ static void note_points(ct__tuner *t, int64_t count, ct__tune_point *const point
     }
 }
 
+/* Numbers of residuals that may stay: as many as a Jacobian needs, at least. */
+static int64_t most_numbers(const ct__tuner *t)
+{
+    int64_t rows = 0;
+    for (int32_t l = 0; l < t->problem->logs; l++)
+        if (ct__is_active(t, l)) rows += CT_MAX(0, t->rows[l]);
+    return CT_MAX(t->most_numbers, (t->c.n + BESIDE) * rows);
+}
+
 /* Residuals of the worst points are dropped where all of them take more memory than that: models do without. */
 static void drop_residuals(ct__tuner *t, int64_t count, ct__tune_point *const point[])
 {
+    const int64_t most = most_numbers(t);
     for (;;) {
         int64_t numbers = 0;
         ct__tune_point *worst = NULL;
@@ -449,7 +460,7 @@ static void drop_residuals(ct__tuner *t, int64_t count, ct__tune_point *const po
                 if (p->residual[l]) numbers += t->rows[l], any = 1;
             if (any && !kept && (!worst || !(p->loss <= worst->loss))) worst = p;
         }
-        if (numbers <= t->most_numbers || !worst) return;
+        if (numbers <= most || !worst) return;
         for (int32_t l = 0; l < t->problem->logs; l++) {
             free(worst->residual[l]);
             worst->residual[l] = NULL;
@@ -513,5 +524,62 @@ ct_status ct__evaluate_again(ct__tuner *t, int64_t count, ct__tune_point *const 
     }
     if (status == CT_OK) status = run_batch(t, &b);
     else batch_free(&b);
+    return status;
+}
+
+/* ---- Residuals that were dropped --------------------------------------------------------------- */
+
+static int lacks(const ct__tuner *t, const ct__tune_point *p, int32_t log)
+{
+    return !t->problem->log[log].test && p->runs[log] && !p->residual[log];
+}
+
+/* The runs of p on a log again. */
+static ct_status want_same(batch *b, ct__tune_point *p, int32_t log, ct_err *err)
+{
+    if (p->runs[log] == 1) return want_repeat(b, p, log, p->good[log], err);
+    for (int32_t k = 0; k < p->tried[log]; k++) CT_TRY(want_repeat(b, p, log, k, err));
+    return CT_OK;
+}
+
+static int has_all(const ct__tuner *t, const ct__tune_point *p)
+{
+    int all = 1;
+    for (int32_t l = 0; l < t->problem->logs; l++) all &= !lacks(t, p, l);
+    return all;
+}
+
+/* The same runs, into means that begin anew. */
+static ct_status run_same(ct__tuner *t, ct__tune_point *p)
+{
+    batch     b = {0};
+    ct_status status = CT_OK;
+    for (int32_t l = 0; l < t->problem->logs && status == CT_OK; l++) {
+        if (!lacks(t, p, l)) continue;
+        status = want_same(&b, p, l, t->err);
+        p->runs[l] = 0;
+    }
+    if (status == CT_OK) return run_batch(t, &b);
+    batch_free(&b);
+    return status;
+}
+
+ct_status ct__recall(ct__tuner *t, ct__tune_point *p, int *here)
+{
+    const int64_t logs = t->problem->logs;
+    if ((*here = has_all(t, p))) return CT_OK;
+    ct_tune_figures *figures = ct__zalloc(logs, sizeof *figures);
+    int32_t         *numbers = ct__zalloc(3 * logs, sizeof *numbers); /* runs, tried, good */
+    ct_status        status = figures && numbers ? CT_OK : ct__no_memory(t->err, "logs", logs);
+    if (status == CT_OK) {
+        memcpy(figures, p->figures, (size_t)logs * sizeof *figures);
+        memcpy(numbers, p->runs, 3 * (size_t)logs * sizeof *numbers);
+        status = run_same(t, p);
+        memcpy(p->figures, figures, (size_t)logs * sizeof *figures);
+        memcpy(p->runs, numbers, 3 * (size_t)logs * sizeof *numbers);
+    }
+    *here = has_all(t, p);
+    free(figures);
+    free(numbers);
     return status;
 }

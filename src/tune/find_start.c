@@ -108,6 +108,9 @@ static ct_status run_again(ct__tuner *t, ct__tune_point *p, int32_t count, const
 static ct_status measure_noise(ct__tuner *t, ct__tune_point *p)
 {
     const int32_t logs = t->problem->logs;
+    int here;
+    CT_TRY(ct__recall(t, p, &here));
+    if (!here) return CT_OK;
     int32_t *log = ct__zalloc(logs, sizeof *log), count = 0, known = 0;
     double  *d = ct__zalloc(2 * logs, sizeof *d), square = 0, loss = 0;
     ct_status status = log && d ? CT_OK : ct__no_memory(t->err, "logs", logs);
@@ -158,8 +161,10 @@ static ct_status nearby_noise(ct__tuner *t, const ct__tune_point *p, int32_t log
 static ct_status has_common_noise(ct__tuner *t, ct__tune_point *p, int32_t log, double noise, int *common)
 {
     double square = 0, loss = 0;
+    const int32_t runs = p->runs[log];
     CT_TRY(run_again(t, p, 1, &log, 1, &square, &loss));
     *common = 0;
+    if (!(square > 0)) p->runs[log] = runs; /* equal runs are one */
     if (t->cancelled || square > 0) return CT_OK;
     CT_TRY(nearby_noise(t, p, log, &square));
     *common = square < COMMON * noise;
@@ -185,11 +190,14 @@ static ct_status run_other_seed(ct__tuner *t, ct__tune_point *p, int32_t log, do
 }
 
 /* Is the noise that of the seed alone near p, or of every run? */
-static ct_status look_for_noise(ct__tuner *t, ct__tune_point *p)
+static ct_status classify_noise(ct__tuner *t, ct__tune_point *p)
 {
     double  noise = 0;
     int32_t log = 0;
+    int     here;
     while (!ct__is_active(t, log)) log++;
+    CT_TRY(ct__recall(t, p, &here));
+    if (!here) return CT_OK;
     t->noise_common = 0;
     t->noise_at = p->loss;
     CT_TRY(run_other_seed(t, p, log, &noise));
@@ -204,7 +212,7 @@ ct_status ct__find_noise(ct__tuner *t, ct__tune_point *p)
 {
     t->phase = "noise";
     t->noise_known = 1;
-    return look_for_noise(t, p);
+    return classify_noise(t, p);
 }
 
 ct_status ct__extend_noise(ct__tuner *t, ct__tune_point *p)
@@ -216,7 +224,7 @@ ct_status ct__renew_noise(ct__tuner *t, ct__tune_point *p)
 {
     const double noise = t->noise, at = t->noise_at;
     if (!(p->loss < RENEW * at)) return CT_OK;
-    if (t->noise_common) return look_for_noise(t, p);
+    if (t->noise_common) return classify_noise(t, p);
     if (!(noise > 0)) return CT_OK;
     CT_TRY(measure_noise(t, p));
     if (t->noise_at < at) t->noise_power = CT_MIN(1, CT_MAX(0, log(t->noise / noise) / log(t->noise_at / at)));

@@ -51,7 +51,7 @@ typedef struct {
     double            prior[CT_TUNE_CANDIDATES_MAX];
     ct__tune_point  **point;    /* candidates x folds                                   */
     int8_t           *replaced; /* the same: by a point that held-out logs had a part in */
-    int8_t           *doubted;  /* folds: the farthest answer was not confirmed           */
+    int8_t           *unconfirmed; /* folds: the farthest answer was not confirmed        */
     ct__scores        scores;   /* per part                                             */
     double           *H, *g, *s, *work;
     double           *H_part, *g_part, *with, *without;
@@ -87,7 +87,7 @@ static ct_status allocate(held_out *h, int32_t each)
     h->H = ct__zalloc(4 * n * n + 13 * n, sizeof *h->H);
     if (!h->part || !h->point || !h->replaced || !h->scores.score || !h->scores.group || !h->scores.work || !h->H)
         return ct__no_memory(h->t->err, "folds", folds);
-    h->doubted = h->replaced + CT_TUNE_CANDIDATES_MAX * folds;
+    h->unconfirmed = h->replaced + CT_TUNE_CANDIDATES_MAX * folds;
     h->g = h->H + n * n;
     h->s = h->g + n;
     h->work = h->s + n;
@@ -157,6 +157,7 @@ static ct__score score_of(const held_out *h, const ct__tune_point *p, const held
     double sum = 0;
     if (!p->runs[part->log]) return (ct__score){INFINITY, NAN, NAN, 1};
     if (rows == h->t->rows[part->log]) return (ct__score){f->loss, f->translation, f->rotation, 0};
+    if (!p->residual[part->log]) return (ct__score){INFINITY, NAN, NAN, 1}; /* it could not be run again */
     for (int64_t i = part->from; i < part->to; i++) sum += p->residual[part->log][i] * p->residual[part->log][i];
     return (ct__score){0.5 * sum / (double)CT_MAX(1, rows), NAN, NAN, 0};
 }
@@ -232,15 +233,16 @@ static ct_status confirm_folds(held_out *h, ct__tune_point **room)
     CT_TRY(ct__evaluate(t, h->folds, room, CT__TRAIN, t->repeats));
     const int fails = has_failures(t);
     for (int f = 0; f < h->folds && !t->cancelled; f++) {
-        h->doubted[f] = !is_confirmed(h, farthest_of_fold(h, f), f, &best);
-        for (int k = 1; k < h->candidates && (h->doubted[f] || fails); k++) room[count++] = h->point[k * h->folds + f];
+        h->unconfirmed[f] = !is_confirmed(h, farthest_of_fold(h, f), f, &best);
+        for (int k = 1; k < h->candidates && (h->unconfirmed[f] || fails); k++)
+            room[count++] = h->point[k * h->folds + f];
     }
     if (!count || t->cancelled) return CT_OK;
     CT_TRY(ct__evaluate(t, count, room, CT__TRAIN, t->repeats));
     for (int f = 0; f < h->folds && !t->cancelled; f++)
         for (int k = 1; k < h->candidates; k++) {
             const int at = k * h->folds + f;
-            if (is_confirmed(h, k, f, &best) || (!h->doubted[f] && !isinf(h->point[at]->loss))) continue;
+            if (is_confirmed(h, k, f, &best) || (!h->unconfirmed[f] && !isinf(h->point[at]->loss))) continue;
             h->point[at] = best;
             h->replaced[at] = 1;
         }
@@ -260,7 +262,12 @@ static ct_status run_held_out(held_out *h, ct__tune_point **point, int32_t *log)
             point[count] = p;
             log[count++] = h->part[i].log;
         }
-    return ct__evaluate_log(h->t, count, point, log, ct__last_repeats(h->t));
+    CT_TRY(ct__evaluate_log(h->t, count, point, log, ct__last_repeats(h->t)));
+    for (int64_t j = 0; j < count && h->parts > h->t->trains; j++) { /* losses of parts need residuals */
+        int here;
+        CT_TRY(ct__recall(h->t, point[j], &here));
+    }
+    return CT_OK;
 }
 
 static ct_status run_folds(held_out *h)
@@ -439,7 +446,10 @@ static ct_status decide(held_out *h, ct__tune_point **answer)
     }
     /* an answer of a fold may be better on all logs than what the search found */
     const double less = h->best->loss * (1 - WORSE) - NOISE * t->noise_loss;
-    if (t->best && t->best->loss < less) h->best = t->best;
+    if (t->best && t->best->loss < less) {
+        h->best = t->best;
+        CT_TRY(ct__model_fit(&h->model, t, h->best));
+    }
     *answer = h->best;
     if (h->prior[chosen] == 0) return CT_OK;
     return prior_answer(h, chosen, answer);

@@ -136,28 +136,47 @@ static int fit_coefficients(ct__linear_model *m, const ct__tuner *t, int32_t log
     return 1;
 }
 
+#define TOGETHER 4 /* sums under way: one alone waits for each of its additions */
+
+/* sum[j] <- sum of (u - b) (v_j - b), each in the order of rows: how many are together changes no bit. */
+static void sum_products(const double *u, const double *b, const double *const v[TOGETHER], int64_t from, int64_t to,
+                         double sum[TOGETHER])
+{
+    double s[TOGETHER] = {0};
+    for (int64_t r = from; r < to; r++) {
+        const double base = b[r], d = u[r] - base;
+        for (int j = 0; j < TOGETHER; j++) s[j] += d * (v[j][r] - base);
+    }
+    memcpy(sum, s, sizeof s);
+}
+
 /* Products of residuals of one log: entry 0 is r_b, entry k + 1 is r_k - r_b. */
 static void gram(const ct__linear_model *m, int32_t log, int64_t from, int64_t to, double *G)
 {
     const int32_t width = m->count + 1;
     const double *b = m->base->residual[log];
-    for (int32_t i = 0; i < width; i++)
-        for (int32_t j = 0; j <= i; j++) {
-            const double *u = i ? m->point[i - 1]->residual[log] : b, *v = j ? m->point[j - 1]->residual[log] : b;
-            double sum = 0;
-            if (i && j)
-                for (int64_t r = from; r < to; r++) sum += (u[r] - b[r]) * (v[r] - b[r]);
-            else if (i)
-                for (int64_t r = from; r < to; r++) sum += (u[r] - b[r]) * b[r];
-            else
-                for (int64_t r = from; r < to; r++) sum += b[r] * b[r];
-            G[i * width + j] = G[j * width + i] = sum;
+    G[0] = 0;
+    for (int64_t r = from; r < to; r++) G[0] += b[r] * b[r];
+    for (int32_t i = 1; i < width; i++) {
+        const double *u = m->point[i - 1]->residual[log];
+        double sum = 0;
+        for (int64_t r = from; r < to; r++) sum += (u[r] - b[r]) * b[r];
+        G[i * width] = G[i] = sum;
+        for (int32_t j = 1; j <= i; j += TOGETHER) {
+            const double *v[TOGETHER];
+            double        sums[TOGETHER];
+            for (int k = 0; k < TOGETHER; k++) v[k] = m->point[CT_MIN(j + k, i) - 1]->residual[log];
+            sum_products(u, b, v, from, to, sums);
+            for (int k = 0; k < TOGETHER && j + k <= i; k++) G[i * width + j + k] = G[(j + k) * width + i] = sums[k];
         }
+    }
 }
 
 void ct__model_use_log(ct__linear_model *m, int32_t log)
 {
     double *d = m->work + (m->capacity + 1) * (int64_t)(m->capacity + 1);
+    m->count = 0;
+    if (!m->base->residual[log]) return;
     choose_points(m, m->t, log, d);
     if (!fit_coefficients(m, m->t, log, d)) m->count = 0;
 }
@@ -166,6 +185,7 @@ void ct__model_add(ct__linear_model *m, int32_t log, int64_t from, int64_t to, d
                    double *g, double *half)
 {
     ct__model_use_log(m, log);
+    if (!m->base->residual[log]) return; /* it could not be run again */
     const int32_t n = m->n, K = m->count, w = n + 1, gw = K + 1;
     double *G = m->work, *T = G + (m->capacity + 1) * (int64_t)(m->capacity + 1) + m->capacity; /* T: K x w */
     gram(m, log, from, to, G);
@@ -198,6 +218,8 @@ static void fill(ct__linear_model *m, const ct__tuner *t)
 ct_status ct__model_fit(ct__linear_model *m, ct__tuner *t, ct__tune_point *base)
 {
     double trace = 0;
+    int    here;
+    CT_TRY(ct__recall(t, base, &here));
     m->t = t;
     m->base = base;
     m->noisy = 0;

@@ -95,7 +95,7 @@ static ct_status advance(ct__dfgn *d)
         if (o->global && (little || end) && !(d->base->loss >= CT__REFRESHED * d->probed))
             return ct__dfgn_probe_flat(d);
         if (!is_fresh(d)) return ct__dfgn_refresh(d, ct__dfgn_second_step(d));
-        if (ct__dfgn_is_doubtful(d)) return ct__dfgn_doubt(d);
+        if (ct__dfgn_may_be_local(d)) return ct__dfgn_search_elsewhere(d);
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
         else if (end) return end_by_step(d, predicted, size);
         if (d->stop) return CT_OK;

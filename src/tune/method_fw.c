@@ -42,14 +42,10 @@ static double vertex_value(fw *f, double *floor)
 static void choose_floor(fw *f, int32_t group, double *floor)
 {
     const ct__coordinates *c = &f->t->c;
-    double low = INFINITY, high = -INFINITY;
-    for (int32_t j = 0; j < c->members; j++) {
-        const ct__spread_member *m = &c->member[j];
-        if (m->group != group) continue;
-        low = CT_MIN(low, m->offset + (m->coordinate < 0 ? 0 : c->lower[m->coordinate]));
-        high = CT_MAX(high, m->offset + (m->coordinate < 0 ? 0 : c->upper[m->coordinate]));
-    }
-    if (!(low < high)) return;
+    double low, high;
+    ct__spread_floors(c, group, c->lower, c->upper, &low, &high);
+    if (isinf(high)) return; /* it has no members */
+    low = CT_MIN(low, high);
     for (int i = 0; i < SECTIONS; i++) {
         const double a = high - GOLDEN * (high - low), b = low + GOLDEN * (high - low);
         floor[group] = a;

@@ -36,7 +36,6 @@ static ct_status begin(lm *d)
 {
     const int64_t n = d->n;
     CT_TRY(ct__model_new(d->n, 3 * d->n + 6, &d->model, d->t->err));
-    d->model.near = 1e-9;
     d->x = ct__zalloc(10 * n + 3 * n * n, sizeof *d->x);
     d->first = ct__zalloc(2 * n, sizeof *d->first);
     if (!d->x || !d->first) return ct__no_memory(d->t->err, "parameters", n);
@@ -194,6 +193,7 @@ static ct_status advance(lm *d)
 static ct_status run(lm *d)
 {
     CT_TRY(ct__difference_step(d->t, d->base, &d->step, &d->error));
+    d->model.near = CT__NEAR_STEP * d->step;
     note_stop(d);
     if (d->stop) return CT_OK;
     CT_TRY(differentiate(d));

@@ -81,7 +81,7 @@ ct_status ct__run_command(const ct__local *q, ct__run *run, ct_err *err);
 /* queue_folders.c: folders that earlier processes left; of failures. */
 ct_status ct__folders_open(ct__local *q, ct_err *err);
 /* After a run: its folder is removed, or kept with what the program wrote. */
-void ct__folder_settle(ct__local *q, ct__run *run, int abandoned);
+void ct__folder_close(ct__local *q, ct__run *run, int abandoned);
 
 /* run_keep.c: positions of an estimate that was compared, for pictures. */
 void ct__estimate_keep(const ct__local *q, const ct__run *run);

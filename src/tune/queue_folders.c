@@ -103,7 +103,7 @@ static void write_output(const ct__run *run, const char *name, const ct__output 
     ct__text_free(&text);
 }
 
-void ct__folder_settle(ct__local *q, ct__run *run, int abandoned)
+void ct__folder_close(ct__local *q, ct__run *run, int abandoned)
 {
     const int failed = run->outcome.end != CT_TUNE_DONE;
     if (!run->folder) return;

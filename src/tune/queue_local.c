@@ -56,7 +56,7 @@ static ct_status end_run(ct__local *q, ct__run *run, ct_err *err)
     run->trajectory = NULL;
     run->state = CT__RUN_ENDED;
     if (run->outcome.end != CT_TUNE_DONE) CT_TRY(ct__outcome_quote(&run->outcome, &run->report, err));
-    ct__folder_settle(q, run, 0);
+    ct__folder_close(q, run, 0);
     return CT_OK;
 }
 
@@ -308,7 +308,7 @@ void ct__local_abandon(void *user)
     while (q->first) {
         ct__run *run = q->first;
         q->first = run->next;
-        if (run->state != CT__RUN_ENDED) ct__folder_settle(q, run, 1);
+        if (run->state != CT__RUN_ENDED) ct__folder_close(q, run, 1);
         ct__run_free(run);
     }
 }

@@ -182,6 +182,8 @@ ct_status ct__tuning_take_digest(ct_tuning *tuning, ct_err *err);
 
 /* Make a folder with those above it. */
 ct_status ct__make_folders(const char *path, ct_err *err);
+/* The last part of a path, within it. */
+const char *ct__base_name(const char *path);
 /* "folder/name"; NULL: no memory. */
 char *ct__join_path(const char *folder, const char *name);
 /* Plain writing: what a killed process leaves is removed with its folder. */

@@ -59,7 +59,7 @@ ct_status ct__write_plain(const char *path, const void *bytes, size_t size, ct_e
 
 /* ---- The user's files ------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
+const char *ct__base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -67,9 +67,9 @@ static const char *base_name(const char *path)
 
 char *ct__copy_name(const ct_tuning *tuning, int32_t file)
 {
-    const char *name = base_name(tuning->file[file].path);
+    const char *name = ct__base_name(tuning->file[file].path);
     int         same = 0;
-    for (int32_t i = 0; i < tuning->files; i++) same += !strcmp(base_name(tuning->file[i].path), name);
+    for (int32_t i = 0; i < tuning->files; i++) same += !strcmp(ct__base_name(tuning->file[i].path), name);
     if (same < 2) return ct__strdup(name);
     const size_t size = strlen(name) + strlen(tuning->file[file].name) + 2;
     char        *both = malloc(size);

@@ -120,8 +120,6 @@ static ct_status not_started(const ct_tuning *tuning, const ct__report *report, 
     return ct_fail(err, report->code == ENOMEM ? CT_E_MEMORY : CT_E_IO, "no process can be started: %s", why);
 }
 
-static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
-
 /* Does a line of what the program wrote say that this file is not there? */
 static int is_missed(const ct__output *err, const char *word)
 {
@@ -154,7 +152,7 @@ static ct_status stray_word(const ct_tuning *t, const ct__output *said, char **w
         CT_TRY(ct__text_take(&text, word, err));
         const ct_status status = ct__tuning_script(t, *word, &path, err);
         int is_there = status != CT_OK || !path || (*word)[0] == '/' || !is_missed(said, *word);
-        for (int32_t i = 0; i < t->files; i++) is_there |= !strcmp(base_name(t->file[i].path), *word);
+        for (int32_t i = 0; i < t->files; i++) is_there |= !strcmp(ct__base_name(t->file[i].path), *word);
         free(path);
         if (is_there) {
             free(*word);

@@ -66,8 +66,15 @@ void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k);
 /* It moves within its bounds again. */
 void ct__coordinates_release(ct__coordinates *c, int32_t k);
 int  ct__coordinates_held(const ct__coordinates *c, int32_t k);
+/* Log variance per logarithm of the number, as in CT_QUANTITY_LIST; of a number 0. */
+double ct__quantity_power(ct_quantity quantity);
 /* log(spread of the group). */
 double ct__spread_width(const ct__coordinates *c, int32_t group);
+/* Least and largest log variance of a group at x. */
+void ct__spread_range(const ct__coordinates *c, int32_t group, const double *x, double *min, double *max);
+/* Floors of a group with which every member has a place between lower and upper limits of the coordinates. */
+void ct__spread_floors(const ct__coordinates *c, int32_t group, const double *lower, const double *upper,
+                       double *least, double *most);
 
 /* ---- Small matrices --------------------------------------------------------------------------- */
 
@@ -129,7 +136,7 @@ typedef struct {
     double           noise_at;    /* the loss of the point where these were measured    */
     int              noise_common;/* runs differ by their seeds alone, near that point  */
     double           noise_power; /* noise is in proportion to this power of the loss   */
-    int              retried, doubted, recovered; /* failed runs that were repeated; with success */
+    int              retried, log_retries, recovered; /* failed runs that were repeated; with success */
     int              effects_known;      /* coordinates without effect are held          */
     double          *silent;      /* n: share of the range over which it is held; 0: it is free */
     int              noise_known;        /* runs were repeated                           */
@@ -158,6 +165,9 @@ ct_status ct__evaluate_log(ct__tuner *t, int64_t count, ct__tune_point *const po
                            int32_t repeats);
 /* As many runs as each point has on its log once more, with the same seeds. */
 ct_status ct__evaluate_again(ct__tuner *t, int64_t count, ct__tune_point *const point[], const int32_t log[]);
+/* Runs p again on training logs whose residuals were dropped; a journal answers them. *here 0: some still lack, for
+ * runs failed, or the caller cancelled. */
+ct_status ct__recall(ct__tuner *t, ct__tune_point *p, int *here);
 int ct__is_done(const ct__tune_point *p); /* finite loss on all active logs */
 int ct__is_active(const ct__tuner *t, int32_t log);
 int32_t ct__actives(const ct__tuner *t); /* how many */
@@ -277,6 +287,8 @@ ct_status ct__axis_points(ct__tuner *t, const ct__tune_point *base, const double
 /* method_lm.c: the step of forward differences from the errors of r and its curvature, and the error of a derivative
  * that it promises, in the norm of residuals; NaN: not known. */
 ct_status ct__difference_step(ct__tuner *t, ct__tune_point *from, double *step, double *error);
+/* Of that step: nearer points, such as those of the table, differ by noise, and count as if they were so far. */
+#define CT__NEAR_STEP 0.5
 /* Points drawn uniformly within bounds and `width` of the centre; *best <- the best of them and *best. log >= 0: those
  * without an estimate of this log are not run on the others. */
 ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, double width, int64_t count, int32_t log,

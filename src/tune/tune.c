@@ -3,9 +3,11 @@
 
 #include <math.h>
 
-static int64_t default_points(const ct_tune_options *o, int32_t n)
+#define MOST_POINTS INT64_C(1000000000) /* as of TUNE.yaml: times logs it fits into 64 bits */
+
+static int64_t limit_of_points(const ct_tune_options *o, int32_t n)
 {
-    if (o->points > 0) return o->points;
+    if (o->points > 0) return CT_MIN(o->points, MOST_POINTS);
     return (o->method == CT_TUNE_DFGN || o->method == CT_TUNE_LM ? 20 : 100) * (int64_t)(n + 1);
 }
 
@@ -134,7 +136,7 @@ ct_status ct_tune(const ct_tune_problem *problem, const ct_tune_options *options
     CT_TRY(check_options(&o, err));
     CT_TRY(result_new(problem, &o, result, err));
     ct_status status = ct__tuner_new(problem, &o, queue, result, &t, err);
-    t.limit = default_points(&o, t.c.n);
+    t.limit = limit_of_points(&o, t.c.n);
     if (status == CT_OK) status = run(&t);
     result->seconds = ct_now_s() - t.start_s;
     ct__tuner_free(&t);

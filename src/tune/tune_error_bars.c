@@ -35,22 +35,25 @@ typedef struct {
     int32_t          n, clusters;
     double          *G;      /* n x n: sum of g_c g_c' of the clusters under way */
     double          *g, *H;  /* n; n x n: of one cluster                         */
-    double          *V, *lambda, *A, *variance, *out;
+    double          *V, *lambda, *A;
+    double          *covariance[2]; /* n x n: of u_k' x, u_k the eigenvectors of H; by recordings, by parts      */
+    double          *variance;      /* n: the larger of both diagonals; INFINITY: not determined                */
 } bars;
 
 static ct_status begin(bars *b)
 {
     const int64_t n = b->n;
     CT_TRY(ct__model_new(b->n, 3 * b->n + 6, &b->model, b->t->err));
-    b->G = ct__zalloc(4 * n * n + 4 * n, sizeof *b->G);
+    b->G = ct__zalloc(6 * n * n + 3 * n, sizeof *b->G);
     if (!b->G) return ct__no_memory(b->t->err, "parameters", n);
     b->H = b->G + n * n;
     b->V = b->H + n * n;
     b->A = b->V + n * n;
-    b->g = b->A + n * n;
+    b->covariance[0] = b->A + n * n;
+    b->covariance[1] = b->covariance[0] + n * n;
+    b->g = b->covariance[1] + n * n;
     b->lambda = b->g + n;
     b->variance = b->lambda + n;
-    b->out = b->variance + n;
     return CT_OK;
 }
 
@@ -100,18 +103,42 @@ static void gather(bars *b, int parts)
     }
 }
 
-/* variance[k] <- of u_k' x, u_k the eigenvectors of H: the larger of both. */
-static void spread_of(bars *b)
+/* covariance <- of u' x from the clusters under way; a direction without curvature has an infinite variance alone. */
+static void spread_of(bars *b, double *covariance)
 {
     const int32_t n = b->n;
+    const double  factor = b->clusters / (b->clusters - 1.0);
     if (b->clusters < 2) return;
-    for (int32_t k = 0; k < n; k++) {
+    for (int32_t i = 0; i < n; i++) /* A <- G V */
+        for (int32_t k = 0; k < n; k++) {
+            b->A[i * n + k] = 0;
+            for (int32_t j = 0; j < n; j++) b->A[i * n + k] += b->G[i * n + j] * b->V[j * n + k];
+        }
+    for (int32_t k = 0; k < n; k++)
+        for (int32_t l = 0; l < n; l++) {
+            const double ll = b->lambda[k] * b->lambda[l];
+            double       sum = 0;
+            for (int32_t i = 0; i < n; i++) sum += b->V[i * n + k] * b->A[i * n + l];
+            covariance[k * n + l] = ll > 0 ? sum / ll * factor : k == l ? INFINITY : 0;
+        }
+    for (int32_t k = 0; k < n; k++) b->variance[k] = fmax(b->variance[k], covariance[k * n + k]);
+}
+
+static int is_determined(const bars *b, int32_t k) { return b->variance[k] < UNKNOWN * UNKNOWN; }
+
+/* The variance of parameter i in the directions that are determined: the larger of both. */
+static double variance_of(const bars *b, int32_t i)
+{
+    const double *v = b->V + i * b->n;
+    double        most = 0;
+    for (int c = 0; c < 2; c++) {
         double sum = 0;
-        for (int32_t i = 0; i < n; i++)
-            for (int32_t j = 0; j < n; j++) sum += b->V[i * n + k] * b->G[i * n + j] * b->V[j * n + k];
-        const double l = b->lambda[k] * b->lambda[k], factor = b->clusters / (b->clusters - 1.0);
-        b->variance[k] = fmax(b->variance[k], l > 0 ? sum / l * factor : INFINITY);
+        for (int32_t k = 0; k < b->n; k++)
+            for (int32_t l = 0; l < b->n; l++)
+                if (is_determined(b, k) && is_determined(b, l)) sum += v[k] * b->covariance[c][k * b->n + l] * v[l];
+        most = fmax(most, sum);
     }
+    return most;
 }
 
 static void set_errors(bars *b)
@@ -120,13 +147,10 @@ static void set_errors(bars *b)
     const ct__coordinates *c = &t->c;
     const int32_t n = b->n;
     for (int32_t i = 0; i < n; i++) {
-        double sum = 0, unknown = 0;
-        for (int32_t k = 0; k < n; k++) {
-            const double load = b->V[i * n + k] * b->V[i * n + k];
-            if (!(b->variance[k] < UNKNOWN * UNKNOWN)) unknown += load;
-            else sum += load * b->variance[k];
-        }
-        const double own = unknown > MOSTLY || ct__coordinates_held(c, i) ? INFINITY : sqrt(sum);
+        double unknown = 0;
+        for (int32_t k = 0; k < n; k++)
+            if (!is_determined(b, k)) unknown += b->V[i * n + k] * b->V[i * n + k];
+        const double own = unknown > MOSTLY || ct__coordinates_held(c, i) ? INFINITY : sqrt(variance_of(b, i));
         t->result->standard_error[c->parameter[i]] = c->power[i] != 0 ? own / fabs(c->power[i]) : own * c->scale[i];
     }
     for (int32_t i = 0; i < t->problem->parameters; i++) {
@@ -175,7 +199,7 @@ static ct_status compute(bars *b, ct__tune_point *answer)
     }
     for (int parts = 0; parts < 2; parts++) {
         gather(b, parts);
-        spread_of(b);
+        spread_of(b, b->covariance[parts]);
     }
     set_errors(b);
     return set_sensitivities(b);
@@ -191,7 +215,7 @@ static int moves(const bars *b, const ct__tune_point *answer, ct__tune_point *co
 }
 
 /* Standard errors of parameters without slopes <- NaN, where runs show that the loss moves. */
-static ct_status look_at_runs(bars *b, ct__tune_point *answer)
+static ct_status check_undetermined(bars *b, ct__tune_point *answer)
 {
     ct__tuner *t = b->t;
     const ct__coordinates *c = &t->c;
@@ -254,7 +278,7 @@ static int may_stay(const bars *b, const ct__tune_point *answer, int32_t k)
         const double d = b->t->c.work[i] - answer->x[i];
         square += d * d;
     }
-    return !(b->variance[k] < UNKNOWN * UNKNOWN) || 0.5 * b->lambda[k] * square < MAY_STAY * answer->loss;
+    return !is_determined(b, k) || 0.5 * b->lambda[k] * square < MAY_STAY * answer->loss;
 }
 
 static ct_status note_direction(const bars *b, int32_t k, double change)
@@ -277,7 +301,7 @@ static ct_status note_direction(const bars *b, int32_t k, double change)
     return CT_OK;
 }
 
-static ct_status look_along(bars *b, ct__tune_point *answer)
+static ct_status check_directions(bars *b, ct__tune_point *answer)
 {
     ct__tuner *t = b->t;
     for (int32_t k = 0; k < b->n && !t->cancelled; k++) {
@@ -307,8 +331,8 @@ ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point *answer)
     if (!ct__is_done(answer) || !t->c.n) return CT_OK;
     ct_status status = begin(&b);
     if (status == CT_OK) status = compute(&b, answer);
-    if (status == CT_OK && b.model.count > 0) status = look_along(&b, answer);
-    if (status == CT_OK && b.model.count > 0) status = look_at_runs(&b, answer);
+    if (status == CT_OK && b.model.count > 0) status = check_directions(&b, answer);
+    if (status == CT_OK && b.model.count > 0) status = check_undetermined(&b, answer);
     end(&b);
     return status;
 }

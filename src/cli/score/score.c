@@ -192,7 +192,7 @@ static cli_exit compare(const cli_io *io, const score_request *request, score_re
         if (ct_score_trajectory(result->track[0], result->track[1], &o, &delta[i].score, &err) != CT_OK)
             return cli_fail(io, "%s and %s: %s", result->path[0], result->path[1], err.text);
     }
-    result->options = &o;
+    result->options = &request->options;
     ct_status status = CT_OK;
     if (io->json) score_print_json(result);
     else if (!io->quiet) status = score_print_rows(result, &err);
