@@ -59,6 +59,47 @@ static void test_lucky_runs_do_not_end_a_search(void)
     CHECK(above < 1.06);
 }
 
+/* ---- Errors that trade ------------------------------------------------------------------------------ */
+
+/* Positions are best at u = 2, u the logarithm of the value over its start: half of the rows. Rotations, which the loss
+ * does not see, are worse by u^2: by more than the loss gets better at the minimum, by less on half of the way. */
+static void of_positions(const toy *t, const double *value, int32_t log_, double *r)
+{
+    for (int64_t i = 0; i < t->rows; i++) r[i] = i % 2 ? 0.3 * (log(value[0]) - 2) : toy_noise(log_, i, 0);
+}
+
+static ct_status trading_submit(void *user, const ct_tune_request *q, ct_err *err)
+{
+    toy *t = user;
+    const int k = t->running;
+    const ct_status status = toy_submit(user, q, err);
+    const double u = log(q->value[0]);
+    if (status != CT_OK) return status;
+    t->outcome[k].translation = sqrt(1 + 0.09 * (u - 2) * (u - 2));
+    t->outcome[k].rotation = 0.05 * exp(0.05 * u * u);
+    return CT_OK;
+}
+
+static void test_an_answer_nearer_to_the_start_where_the_minimum_spoils_rotations(void)
+{
+    for (int noisy = 0; noisy < 2; noisy++) {
+        ct_tune_parameter p = toy_parameter("sigma", 1);
+        const ct_tune_problem problem = {1, 6, 0, &p, LOGS, NULL};
+        toy t = {.rows = 400, .residual = of_positions, .scaled = noisy ? 0.02 : 0};
+        ct_tune_result r = {0};
+        ct_err err = {0};
+        toy_begin(&t, &problem);
+        t.queue.submit = trading_submit;
+        CHECK_OK(ct_tune(&problem, NULL, &t.queue, &r, &err), err);
+        CHECK_NEAR(log(r.best[0]), 2, 0.2);
+        const double u = log(r.value[0]), loss = toy_loss(&t, r.value, 0, 5) / toy_loss(&t, (double[]){1}, 0, 5);
+        CHECK(u > 0.3 && u < 1.8 && loss < 0.9 && 0.1 * u * u < -log(loss));
+        CHECK(r.candidates == 6 && (r.candidate[1].chosen || r.candidate[2].chosen) && r.candidate[2].prior == 0.03);
+        CHECK(r.candidate[5].verdict == CT_CHOICE_ROTATION && r.candidate[5].prior == 0);
+        ct_tune_result_free(&r);
+    }
+}
+
 /* ---- Many parameters, few logs ------------------------------------------------------------------ */
 
 #define MANY   40
@@ -164,6 +205,7 @@ int main(void)
     RUN(test_a_parameter_does_not_have_the_standard_error_of_another);
     RUN(test_a_prior_does_not_spoil_the_answer);
     RUN(test_lucky_runs_do_not_end_a_search);
+    RUN(test_an_answer_nearer_to_the_start_where_the_minimum_spoils_rotations);
     RUN(test_a_minimum_of_many_parameters_is_not_chosen_by_its_own_logs);
     return ct_test_end();
 }

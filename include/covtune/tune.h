@@ -256,7 +256,7 @@ typedef struct {
     int       chosen;
     ct_choice verdict;
 } ct_tune_candidate;
-#define CT_TUNE_CANDIDATES_MAX 4
+#define CT_TUNE_CANDIDATES_MAX 6
 
 typedef struct {
     ct_tune_method method;

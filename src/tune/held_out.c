@@ -16,8 +16,9 @@
  *
  * The comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings;
  * the start values stay unless they are beaten. The user's loss weighs translations and rotations. So one error may get
- * worse: its square by less than the loss gets better, or any if it has no weight. With fewer recordings than three,
- * parts of logs take their place. */
+ * worse: its square by less than the loss gets better, or any if it has no weight. Where that alone keeps the start
+ * values, stronger priors are tried: what the loss hardly sees stays nearer to the start. With fewer recordings than
+ * three, parts of logs take their place. */
 #include "tune/search.h"
 #include "learn/learn.h"
 
@@ -31,8 +32,10 @@
 #define UNTOLD           0.005 /* of the loss: what answers under two priors differ by                          */
 #define RADIUS           3.0 /* of a fold's step from the minimum: the model holds near it                 */
 
-static const double PRIOR[] = {0.003, 0.0003, 0}; /* a factor of ten on six variances costs 5 %, 0.5 %, 0 of the loss */
+/* A factor of ten on six variances costs five times the loss, 50 %, 5 %, 0.5 %, 0. */
+static const double PRIOR[] = {0.3, 0.03, 0.003, 0.0003, 0};
 #define PRIORS ((int)(sizeof PRIOR / sizeof *PRIOR))
+#define USUAL  2 /* the first of those that are tried at once */
 
 /* What is held out together: rows of a training log. */
 typedef struct {
@@ -48,6 +51,7 @@ typedef struct {
     int32_t           parts, recordings;
     held_part        *part;
     int               folds, candidates;
+    int               strong;   /* stronger priors are tried, because errors vetoed the usual ones */
     double            prior[CT_TUNE_CANDIDATES_MAX];
     ct__tune_point  **point;    /* candidates x folds                                   */
     int8_t           *replaced; /* the same: by a point that held-out logs had a part in */
@@ -289,6 +293,20 @@ static ct_status run_folds(held_out *h)
     return status;
 }
 
+/* The best of the others, for the user who keeps the start values. */
+static ct_status note_kept(const held_out *h)
+{
+    const ct_tune_result *r = h->t->result;
+    int best = 1;
+    for (int k = 2; k < h->candidates; k++)
+        if (r->candidate[k].log_ratio < r->candidate[best].log_ratio) best = k;
+    const double value[] = {exp(r->candidate[best].log_ratio), r->candidate[best].log_ratio_error};
+    const double failed[] = {r->candidate[best].failed, h->parts};
+    if (r->candidate[best].failed > r->candidate[0].failed)
+        return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT_OTHERS_FAIL, 2, failed, h->t->err);
+    return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT, 2, value, h->t->err);
+}
+
 /* The answer under a prior may be far from the minimum, where the model does not hold. It is run, where the program has
  * noise as often as the minimum. Where it has more loss than the model allows, or than folds had on logs that they were
  * not learned from, half of the way is tried. Of all points the one with the least loss, the prior's part included, is
@@ -300,6 +318,7 @@ static ct_status prior_answer(held_out *h, int chosen, ct__tune_point **answer)
     const double  prior = h->prior[chosen], unseen = t->result->candidate[chosen].heldout;
     const double  noise = t->noise_loss / sqrt(repeats);
     double        least;
+    int           holds = 0;
     fold_answer(h, -1, prior, t->c.work);
     memcpy(h->work, t->c.work, (size_t)n * sizeof *h->work);
     for (int tries = 0; tries < 2 && !t->cancelled; tries++) {
@@ -315,9 +334,16 @@ static ct_status prior_answer(held_out *h, int chosen, ct__tune_point **answer)
         if (!isnan(t->options.prior) && ct__is_done(*answer)) return CT_OK; /* as the user wants it */
         if (!((*answer)->loss <= fmin(unseen, h->best->loss * (1 + WORSE) + 2 * allowed) + 2 * noise)) continue;
         if (t->noise > 0) return CT_OK; /* the least of all is that of a lucky run */
+        holds = 1;
     }
     *answer = t->noise > 0 ? h->best : best_of_fold(h, prior, -1, &least);
-    return CT_OK;
+    if (!h->strong || holds) return CT_OK;
+    *answer = t->start; /* the minimum was vetoed */
+    t->result->candidate[chosen].chosen = 0;
+    t->result->candidate[chosen].verdict = CT_CHOICE_TRAINING;
+    t->result->candidate[0].chosen = 1;
+    t->result->candidate[0].verdict = CT_CHOICE_CHOSEN;
+    return note_kept(h);
 }
 
 /* The loss of a part at x less that at the minimum, by the model. */
@@ -417,28 +443,46 @@ static void record(const held_out *h, const ct_choice *verdict, int chosen)
     }
 }
 
-/* The best of the others, for the user who keeps the start values. */
-static ct_status note_kept(const held_out *h)
+/* The start values, and the minima under priors from PRIOR[strongest] on, or under the one that was asked for. */
+static void set_candidates(held_out *h, int strongest)
 {
-    const ct_tune_result *r = h->t->result;
-    int best = 1;
-    for (int k = 2; k < h->candidates; k++)
-        if (r->candidate[k].log_ratio < r->candidate[best].log_ratio) best = k;
-    const double value[] = {exp(r->candidate[best].log_ratio), r->candidate[best].log_ratio_error};
-    const double failed[] = {r->candidate[best].failed, h->parts};
-    if (r->candidate[best].failed > r->candidate[0].failed)
-        return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT_OTHERS_FAIL, 2, failed, h->t->err);
-    return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT, 2, value, h->t->err);
+    h->candidates = 1;
+    h->prior[0] = NAN;
+    for (int k = strongest; k < PRIORS && isnan(h->t->options.prior); k++) h->prior[h->candidates++] = PRIOR[k];
+    if (!isnan(h->t->options.prior)) h->prior[h->candidates++] = h->t->options.prior;
+    h->scores.candidates = h->candidates;
+}
+
+/* Do the start values stay because positions or rotations would be worse? */
+static int is_vetoed(const held_out *h, const ct_choice *verdict)
+{
+    int vetoed = 0;
+    for (int k = 1; k < h->candidates; k++)
+        vetoed |= verdict[k] == CT_CHOICE_TRANSLATION || verdict[k] == CT_CHOICE_ROTATION;
+    return vetoed && isnan(h->t->options.prior);
+}
+
+static ct_status choose_on_folds(held_out *h, ct_choice *verdict, int *chosen)
+{
+    *chosen = 0;
+    CT_TRY(run_folds(h));
+    if (h->t->cancelled) return CT_OK;
+    *chosen = choose_answer(h, verdict);
+    if (*chosen || h->strong || !is_vetoed(h, verdict)) return CT_OK;
+    h->strong = 1;
+    set_candidates(h, 0);
+    memset(h->replaced, 0, (size_t)(CT_TUNE_CANDIDATES_MAX * h->folds));
+    return choose_on_folds(h, verdict, chosen);
 }
 
 static ct_status decide(held_out *h, ct__tune_point **answer)
 {
     ct__tuner *t = h->t;
     ct_choice verdict[CT_TUNE_CANDIDATES_MAX];
+    int chosen;
     CT_TRY(ct__model_fit(&h->model, t, h->best));
-    CT_TRY(run_folds(h));
+    CT_TRY(choose_on_folds(h, verdict, &chosen));
     if (t->cancelled) return CT_OK;
-    const int chosen = choose_answer(h, verdict);
     record(h, verdict, chosen);
     if (chosen == 0) {
         *answer = t->start;
@@ -486,12 +530,7 @@ static ct_status choose(held_out *h, const int32_t *group, ct__tune_point **answ
     CT_TRY(allocate(h, each));
     set_parts(h, each, group);
     if (t->options.folds < 2) return without_folds(h, answer);
-    h->prior[0] = NAN;
-    h->candidates = 1;
-    for (int k = is_noisy(h) ? PRIORS - 1 : 0; k < PRIORS && isnan(t->options.prior); k++)
-        h->prior[h->candidates++] = PRIOR[k];
-    if (!isnan(t->options.prior)) h->prior[h->candidates++] = t->options.prior;
-    h->scores.candidates = h->candidates;
+    set_candidates(h, is_noisy(h) ? PRIORS - 1 : USUAL);
     if (parts) {
         const double value[] = {h->recordings, h->parts};
         CT_TRY(ct_findings_add(&t->result->findings, CT_FINDING_FEW_RECORDINGS, 2, value, t->err));
