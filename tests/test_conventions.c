@@ -113,6 +113,55 @@ static void test_headings_that_are_no_yaws(void)
     ct_trajectory_free(estimate);
 }
 
+/* x and y in each other's place: no motion mends it, whatever the alignment. */
+static void test_exchanged_axes_are_a_reflection(void)
+{
+    for (int planar = 0; planar < 2; planar++) {
+        ct_trajectory *truth = winding_path(300, planar), *estimate = noisy(truth, 0.1, 0.05, 4);
+        const ct_conventions plain = conventions_of(truth, estimate, NULL);
+        ct_track_options o = ct_track_defaults();
+        for (int64_t i = 0; i < estimate->poses; i++) {
+            const double x = estimate->pose[i].x;
+            estimate->pose[i].x = estimate->pose[i].y;
+            estimate->pose[i].y = x;
+        }
+        const ct_conventions c = conventions_of(truth, estimate, NULL);
+        CHECK(c.reflected < 0.3 && c.rigid > 1 && plain.reflected > 1);
+        check_finding(&c, &plain, CT_FINDING_ESTIMATE_REFLECTED);
+        o.align = CT_ALIGNMENT_SE3;
+        const ct_conventions aligned = conventions_of(truth, estimate, &o);
+        check_finding(&aligned, &plain, CT_FINDING_ESTIMATE_REFLECTED);
+        ct_trajectory_free(truth);
+        ct_trajectory_free(estimate);
+    }
+}
+
+/* Headings of 0 to 360 degrees without `in deg`. A yaw that counts turns is right, however large. */
+static void test_degrees_that_are_taken_for_radians(void)
+{
+    ct_trajectory *truth = winding_path(300, 1), *estimate = noisy(truth, 0.1, 0.05, 4);
+    const ct_conventions plain = conventions_of(truth, estimate, NULL);
+    for (int turns = 0; turns < 2; turns++) {
+        ct_trajectory *other = copy_of(estimate);
+        for (int64_t i = 0; i < other->poses; i++) {
+            const ct_se3 p = estimate->pose[i];
+            const double yaw = 2 * atan2(p.qz, p.qw), degrees = fmod(360 + yaw * 180 / acos(-1), 360);
+            const double read = turns ? yaw + 20 * acos(-1) : degrees;
+            other->pose[i] = planar_pose(p.x, p.y, read);
+            other->largest_yaw = fmax(other->largest_yaw, fabs(read));
+        }
+        const ct_conventions c = conventions_of(truth, other, NULL);
+        CHECK(c.largest_yaw > 60);
+        if (!turns) check_finding(&c, &plain, CT_FINDING_ESTIMATE_DEGREES);
+        ct_findings none;
+        CHECK(!turns || !finding_of(&c, &plain, &none));
+        if (turns) ct_findings_free(&none);
+        ct_trajectory_free(other);
+    }
+    ct_trajectory_free(truth);
+    ct_trajectory_free(estimate);
+}
+
 /* ---- Odometry of a road ---- */
 
 #define POSES 3000 /* 10 Hz at 15 m/s: 4.5 km */
@@ -321,7 +370,7 @@ static ct_status framed_submit(void *user, const ct_tune_request *q, ct_err *err
     t->outcome[k].translation = fabs(log(q->value[0])) + 0.1 + (lasting ? 100 : 0);
     t->outcome[k].conventions = (ct_conventions){.translation = t->outcome[k].translation, .moved = 0.1, .rigid = 0.1,
                                                  .scaled = 0.1, .scale = 1, .shifted = NAN, .turned = NAN,
-                                                 .mirrored = NAN, .rotation = NAN};
+                                                 .mirrored = NAN, .reflected = NAN, .rotation = NAN};
     return CT_OK;
 }
 
@@ -349,6 +398,8 @@ int main(void)
     RUN(test_another_frame_is_a_motion);
     RUN(test_late_stamps_are_a_clock);
     RUN(test_headings_that_are_no_yaws);
+    RUN(test_exchanged_axes_are_a_reflection);
+    RUN(test_degrees_that_are_taken_for_radians);
     RUN(test_no_alarm_on_drift_of_a_straight_road);
     RUN(test_a_relative_loss_has_units_and_no_frame);
     RUN(test_conventions_are_found_in_spite_of_drift);

@@ -38,6 +38,7 @@ typedef struct {
     int64_t broken;      /* of the dropped: records with a stamp that are no poses: not finite, no rotation   */
     ct_ns  *broken_stamp;/* `broken` of them, rising; by malloc. Sites between such a record and its neighbours are
                             lost: nothing is interpolated over it                                             */
+    double  largest_yaw; /* of absolute values of a yaw, as it was read, rad; 0: rotations are no yaws        */
 } ct_trajectory;
 
 /* X(constant, name, description): the frame and order of a covariance that a file has */
@@ -250,6 +251,8 @@ typedef struct {
     double scale, scaled;         /* ... and with a scale; that of all sites                                    */
     double turn[3], turned;       /* rotations if the truth's body is the estimate's turned by Exp(turn)        */
     double mirrored;              /* yaws if their sign is turned, and a constant added; planar ones alone      */
+    double reflected;             /* positions with x and y exchanged, after a rigid motion                     */
+    double largest_yaw;           /* of the estimate's: ct_trajectory.largest_yaw                               */
     double late_s, shifted;       /* positions if the stamps of the estimate are late by that                   */
 } ct_conventions;
 

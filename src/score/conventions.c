@@ -3,6 +3,7 @@
  * No noise parameter mends that. With g the truth and x the estimate of a site:
  *
  *     motion, scale    x <- s T x                   least squares of positions (alignment.c), then s about their mean
+ *     reflection       x <- T (x with x and y exchanged)
  *     turn of a body   Q_i = R(g_i)^-1 R(x_i)       mean rotation Q; left: the angles of Q^-1 Q_i
  *     mirrored yaw     yaw(x_i) + yaw(g_i)          circular mean; left: the deviations
  *     late stamps      x(t + d) = g(t)              Gauss-Newton in d with the truth's velocity
@@ -175,6 +176,23 @@ static void find_motion(const parts *p, int framed, ct_conventions *out)
         out->scale = f.scale;
 }
 
+/* A reflection: no motion mends it. On a straight road a motion does as well. */
+static ct_status find_reflection(const parts *p, ct_conventions *out, ct_err *err)
+{
+    ct__sides exchanged = *p->s;
+    parts     q = *p;
+    exchanged.estimate = ct__zalloc(p->s->count, sizeof(ct_se3));
+    if (!exchanged.estimate) return ct__no_memory(err, "poses", p->s->count);
+    for (int64_t i = 0; i < p->s->count; i++) {
+        const ct_se3 x = p->s->estimate[i];
+        exchanged.estimate[i] = (ct_se3){x.y, x.x, x.z, 0, 0, 0, 1};
+    }
+    q.s = &exchanged;
+    out->reflected = least_by_motion(&q, 0);
+    free(exchanged.estimate);
+    return CT_OK;
+}
+
 /* ---- turns ---- */
 
 static ct_so3 turn_of(const ct__sides *s, int64_t i)
@@ -335,15 +353,17 @@ static ct_status find_all(const ct_sites *sites, ct__found *f, const ct_trajecto
     const int turns = f->sides.rotations && (f->sides.planar || !relative);
     if (turns) find_turn(&p, out);
     if (turns && f->sides.planar) out->mirrored = mirrored(&p);
+    if (turns) out->largest_yaw = estimate->largest_yaw;
     if (sites->timed) find_delay(sites, f, &p, estimate, out);
+    const ct_status status = find_reflection(&p, out, err);
     free(work);
-    return CT_OK;
+    return status;
 }
 
 ct_status ct_sites_conventions(const ct_sites *sites, const ct_trajectory *estimate, ct_conventions *out, ct_err *err)
 {
     ct__found f;
-    *out = (ct_conventions){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, NAN, NAN, NAN, NAN};
+    *out = (ct_conventions){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, NAN, NAN, NAN, 0, NAN, NAN};
     ct_status status = ct__sites_find(sites, estimate, &f, err);
     if (status == CT_OK) status = find_all(sites, &f, estimate, out, err);
     ct__found_free(&f);

@@ -111,6 +111,7 @@ static ct_status pose_of(const reading *r, const ct_record *record, ct_se3 *pose
         CT_TRY(rotation_of_quaternion(r, v + CT__POSE_QUATERNION, &q, err));
     } else if (r->place[CT__POSE_YAW] >= 0) {
         q = (ct_so3){0, 0, sin(v[CT__POSE_YAW] / 2), cos(v[CT__POSE_YAW] / 2)};
+        r->t->largest_yaw = fmax(r->t->largest_yaw, fabs(v[CT__POSE_YAW]));
     }
     if (r->geodetic) to_earth(p);
     *pose = ct_se3_make(p, q);

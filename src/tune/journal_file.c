@@ -11,7 +11,7 @@
 #define LOGS_MAX (1 << 24)
 #define SYNC_S 5.0 /* a power cut costs the runs of the last seconds; a kill costs none */
 
-static const char     TITLE[24] = "covtune journal 4\n";
+static const char     TITLE[24] = "covtune journal 5\n";
 #define FAMILY 16 /* bytes of the title that all versions share */
 static const uint64_t ORDER = 0x0102030405060708u;
 #define HEADER ((int64_t)(sizeof TITLE + sizeof ORDER))

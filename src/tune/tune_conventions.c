@@ -10,8 +10,14 @@
 #define UNIT 1.2  /* times, at least: units are 1000, 57.3, 3.28 apart; wheels and gyroscopes are up to 10 % off */
 #define NONE 1e-3 /* of an axis: no part of it                                                                   */
 
-typedef enum { NO_POSITION, FRAME, SCALE, CLOCK } positions;
-typedef enum { NO_ROTATION, BODY, SIGN } rotations;
+typedef enum { NO_POSITION, FRAME, SCALE, CLOCK, REFLECTION } positions;
+typedef enum { NO_ROTATION, BODY, SIGN, DEGREES } rotations;
+
+/* Degrees that are taken for rad: they are above a turn and within 360, and the rotation is of chance, whose root mean
+ * square is pi / sqrt(3). A yaw in rad that counts turns is right. */
+#define TURN   6.3
+#define ROUND  360.5
+#define CHANCE 1.0
 
 static int explains(double left, double all) { return all > 0 && isfinite(all) && MOST * left < all; }
 
@@ -24,7 +30,8 @@ static positions of_positions(const ct_conventions *c)
     if (explains(c->shifted, all)) best = CLOCK, left = c->shifted / 2;
     if (explains(c->moved, all) && c->moved < left) best = FRAME, left = c->moved / 2;
     const int unit = fabs(log(c->scale)) > log(UNIT) && explains(c->scaled, c->rigid);
-    if (unit && explains(c->scaled, all) && c->scaled < left) best = SCALE;
+    if (unit && explains(c->scaled, all) && c->scaled < left) best = SCALE, left = c->scaled;
+    if (explains(c->reflected, c->rigid) && explains(c->reflected, all) && c->reflected < left) best = REFLECTION;
     return best;
 }
 
@@ -32,7 +39,8 @@ static rotations of_rotations(const ct_conventions *c)
 {
     if (of_positions(c) != NO_POSITION) return NO_ROTATION; /* what mends positions may turn rotations, too */
     if (explains(c->mirrored, c->rotation) && explains(c->mirrored, c->turned)) return SIGN;
-    return explains(c->turned, c->rotation) ? BODY : NO_ROTATION;
+    if (explains(c->turned, c->rotation)) return BODY;
+    return c->rotation > CHANCE && c->largest_yaw > TURN && c->largest_yaw < ROUND ? DEGREES : NO_ROTATION;
 }
 
 /* Angle and axis of a turn. The largest part of the axis is positive, and none is -0. */
@@ -52,23 +60,23 @@ static void put_turn(const double turn[3], double angle_axis[4])
 /* before, after, and the constant of a finding; returns how many. */
 static int put_values(const ct_conventions *c, int turns, int kind, double value[CT_FINDING_VALUES_MAX])
 {
+    const double position[] = {NAN, c->moved, c->scaled, c->shifted, c->reflected};
+    const double rotation[] = {NAN, c->turned, c->mirrored, c->largest_yaw};
     value[0] = turns ? c->rotation : c->translation;
-    value[1] = turns ? kind == BODY ? c->turned : c->mirrored
-               : kind == FRAME ? c->moved
-               : kind == SCALE ? c->scaled
-                               : c->shifted;
+    value[1] = turns ? rotation[kind] : position[kind];
     if (turns && kind == BODY) put_turn(c->turn, &value[2]);
     if (!turns) value[2] = kind == SCALE ? c->scale : -c->late_s;
-    return turns && kind == BODY ? 6 : turns || kind == FRAME ? 2 : 3;
+    return turns && kind == BODY ? 6 : turns || kind == FRAME || kind == REFLECTION ? 2 : 3;
 }
 
 /* A finding with the numbers of the log that has most, if more than half of the logs that were compared are so. */
 static ct_status add(const ct_tune_problem *problem, const ct_conventions *of, int turns, int kind, ct_findings *list,
                      ct_err *err)
 {
-    static const ct_finding_code CODE[2][4] = {
-        {0, CT_FINDING_ESTIMATE_FRAME, CT_FINDING_ESTIMATE_UNIT, CT_FINDING_ESTIMATE_CLOCK},
-        {0, CT_FINDING_ESTIMATE_BODY, CT_FINDING_ESTIMATE_MIRRORED}};
+    static const ct_finding_code CODE[2][5] = {
+        {0, CT_FINDING_ESTIMATE_FRAME, CT_FINDING_ESTIMATE_UNIT, CT_FINDING_ESTIMATE_CLOCK,
+         CT_FINDING_ESTIMATE_REFLECTED},
+        {0, CT_FINDING_ESTIMATE_BODY, CT_FINDING_ESTIMATE_MIRRORED, CT_FINDING_ESTIMATE_DEGREES}};
     const ct_conventions *most = NULL;
     int32_t are = 0, compared = 0;
     for (int32_t l = 0; l < problem->logs; l++) {
@@ -91,8 +99,8 @@ static ct_status add(const ct_tune_problem *problem, const ct_conventions *of, i
 ct_status ct_tune_note_conventions(const ct_tune_problem *problem, const ct_conventions of[], ct_findings *list,
                                    ct_err *err)
 {
-    for (int kind = FRAME; kind <= CLOCK; kind++) CT_TRY(add(problem, of, 0, kind, list, err));
-    for (int kind = BODY; kind <= SIGN; kind++) CT_TRY(add(problem, of, 1, kind, list, err));
+    for (int kind = FRAME; kind <= REFLECTION; kind++) CT_TRY(add(problem, of, 0, kind, list, err));
+    for (int kind = BODY; kind <= DEGREES; kind++) CT_TRY(add(problem, of, 1, kind, list, err));
     return CT_OK;
 }
 
@@ -101,8 +109,9 @@ ct_status ct__note_conventions(ct__tuner *t)
     const ct_tune_result *r = t->result;
     for (int32_t l = 0; l < t->problem->logs; l++) {
         ct_conventions *c = &t->conventions[l];
-        if (explains(r->after[l].translation, r->before[l].translation)) c->moved = c->scaled = c->shifted = NAN;
-        if (explains(r->after[l].rotation, r->before[l].rotation)) c->turned = c->mirrored = NAN;
+        if (explains(r->after[l].translation, r->before[l].translation))
+            c->moved = c->scaled = c->shifted = c->reflected = NAN;
+        if (explains(r->after[l].rotation, r->before[l].rotation)) c->turned = c->mirrored = c->largest_yaw = NAN;
     }
     return ct_tune_note_conventions(t->problem, t->conventions, &t->result->findings, t->err);
 }
