@@ -404,7 +404,7 @@ static void test_topics_are_found_or_named(void)
     int32_t at;
     bw_save(&b, b.n, scratch("run.mcap"));
     CHECK_REFUSED(ct_source_open(scratch("run.mcap"), &o, &s, &err), err,
-                  "several topics, and none is named: /odom, /fix");
+                  "several topics, and none is named: topic is one of /odom, /fix");
     o.topic = "/odmo";
     CHECK_REFUSED(ct_source_open(scratch("run.mcap"), &o, &s, &err), err, "is it /odom?");
     o.topic = "/tf";

@@ -129,6 +129,21 @@ static void test_a_truth_of_an_antenna_is_a_mount(void)
     }
 }
 
+/* An estimate beside the truth on a straight road may be in another frame, and that is what is said. */
+static void test_a_shift_without_turns_is_a_frame(void)
+{
+    ct_trajectory *truth = winding_path(300, 1), *estimate = copy_of(truth);
+    for (int64_t i = 0; i < 300; i++) truth->pose[i] = planar_pose(0.1 * (double)i, 0, 0);
+    for (int64_t i = 0; i < 300; i++) estimate->pose[i] = planar_pose(0.1 * (double)i, 0.02 * toy_noise(0, i, 0), 0);
+    const ct_conventions plain = conventions_of(truth, estimate, NULL);
+    move_all(estimate, planar_pose(0, 5, 0), 1);
+    const ct_conventions c = conventions_of(truth, estimate, NULL);
+    CHECK(isnan(c.levered));
+    check_finding(&c, &plain, CT_FINDING_ESTIMATE_FRAME);
+    ct_trajectory_free(truth);
+    ct_trajectory_free(estimate);
+}
+
 /* Turned by a right angle about z; a heading that runs clockwise from north. Positions are right. */
 static void test_headings_that_are_no_yaws(void)
 {
@@ -145,6 +160,55 @@ static void test_headings_that_are_no_yaws(void)
         if (!mirrored) CHECK_NEAR(c.turn[2], -1.5708, 0.02);
         CHECK(c.rotation > 1 && (mirrored ? c.mirrored : c.turned) < 0.1);
         check_finding(&c, &plain, mirrored ? CT_FINDING_ESTIMATE_MIRRORED : CT_FINDING_ESTIMATE_BODY);
+        ct_trajectory_free(other);
+    }
+    ct_trajectory_free(truth);
+    ct_trajectory_free(estimate);
+}
+
+/* x and y in each other's place: no motion mends it, whatever the alignment. */
+static void test_exchanged_axes_are_a_reflection(void)
+{
+    for (int planar = 0; planar < 2; planar++) {
+        ct_trajectory *truth = winding_path(300, planar), *estimate = noisy(truth, 0.1, 0.05, 4);
+        const ct_conventions plain = conventions_of(truth, estimate, NULL);
+        ct_track_options o = ct_track_defaults();
+        for (int64_t i = 0; i < estimate->poses; i++) {
+            const double x = estimate->pose[i].x;
+            estimate->pose[i].x = estimate->pose[i].y;
+            estimate->pose[i].y = x;
+        }
+        const ct_conventions c = conventions_of(truth, estimate, NULL);
+        CHECK(c.reflected < 0.3 && c.rigid > 1 && plain.reflected > 1);
+        check_finding(&c, &plain, CT_FINDING_ESTIMATE_REFLECTED);
+        o.align = CT_ALIGNMENT_SE3;
+        const ct_conventions aligned = conventions_of(truth, estimate, &o);
+        check_finding(&aligned, &plain, CT_FINDING_ESTIMATE_REFLECTED);
+        ct_trajectory_free(truth);
+        ct_trajectory_free(estimate);
+    }
+}
+
+/* Headings of 0 to 360 degrees without `in deg`. A yaw that counts turns is right, however large. */
+static void test_degrees_that_are_taken_for_radians(void)
+{
+    ct_trajectory *truth = winding_path(300, 1), *estimate = noisy(truth, 0.1, 0.05, 4);
+    const ct_conventions plain = conventions_of(truth, estimate, NULL);
+    for (int turns = 0; turns < 2; turns++) {
+        ct_trajectory *other = copy_of(estimate);
+        for (int64_t i = 0; i < other->poses; i++) {
+            const ct_se3 p = estimate->pose[i];
+            const double yaw = 2 * atan2(p.qz, p.qw), degrees = fmod(360 + yaw * 180 / acos(-1), 360);
+            const double read = turns ? yaw + 20 * acos(-1) : degrees;
+            other->pose[i] = planar_pose(p.x, p.y, read);
+            other->largest_yaw = fmax(other->largest_yaw, fabs(read));
+        }
+        const ct_conventions c = conventions_of(truth, other, NULL);
+        CHECK(c.largest_yaw > 60);
+        if (!turns) check_finding(&c, &plain, CT_FINDING_ESTIMATE_DEGREES);
+        ct_findings none;
+        CHECK(!turns || !finding_of(&c, &plain, &none));
+        if (turns) ct_findings_free(&none);
         ct_trajectory_free(other);
     }
     ct_trajectory_free(truth);
@@ -351,7 +415,8 @@ static ct_status framed_submit(void *user, const ct_tune_request *q, ct_err *err
     t->outcome[k].translation = fabs(log(q->value[0])) + 0.1 + (lasting ? 100 : 0);
     t->outcome[k].conventions = (ct_conventions){.translation = t->outcome[k].translation, .moved = 0.1, .rigid = 0.1,
                                                  .scaled = 0.1, .scale = 1, .shifted = NAN, .turned = NAN,
-                                                 .mirrored = NAN, .rotation = NAN, .levered = NAN};
+                                                 .mirrored = NAN, .reflected = NAN, .rotation = NAN,
+                                                 .levered = NAN};
     return CT_OK;
 }
 
@@ -379,7 +444,10 @@ int main(void)
     RUN(test_another_frame_is_a_motion);
     RUN(test_late_stamps_are_a_clock);
     RUN(test_a_truth_of_an_antenna_is_a_mount);
+    RUN(test_a_shift_without_turns_is_a_frame);
     RUN(test_headings_that_are_no_yaws);
+    RUN(test_exchanged_axes_are_a_reflection);
+    RUN(test_degrees_that_are_taken_for_radians);
     RUN(test_no_alarm_on_drift_of_a_straight_road);
     RUN(test_a_relative_loss_has_units_and_no_frame);
     RUN(test_conventions_are_found_in_spite_of_drift);

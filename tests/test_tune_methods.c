@@ -385,6 +385,7 @@ static void test_a_common_factor_costs_no_run_before_the_first_step(void)
 typedef struct {
     int64_t least; /* that was expected */
     int     early; /* times that the end was announced before it came */
+    int64_t runs, left; /* after the first fold: that had ended, and were expected */
 } announced;
 
 static int note_announced(void *user, const ct_tune_progress *p)
@@ -392,6 +393,7 @@ static int note_announced(void *user, const ct_tune_progress *p)
     announced *a = user;
     a->least = CT_MIN(a->least, p->expected);
     a->early += p->runs >= p->expected && strcmp(p->phase, "test") != 0;
+    if (!a->runs && !strcmp(p->phase, "heldout") && p->running == 0) a->runs = p->runs, a->left = p->expected - p->runs;
     return 0;
 }
 
@@ -408,7 +410,10 @@ static void test_progress_counts_what_comes_after_the_search(void)
     o.user = &a;
     ct_tune_result r = toy_tune(&t, &problem, &o);
     printf("  %lld runs; at least %lld were expected at any time\n", (long long)r.runs, (long long)a.least);
+    printf("  %lld of them after the first fold, where %lld were expected\n", (long long)(r.runs - a.runs),
+           (long long)a.left);
     CHECK(a.early == 0 && 3 * a.least > r.runs);
+    CHECK(a.runs > 0 && 2 * a.left > r.runs - a.runs);
     ct_tune_result_free(&r);
 }
 

@@ -197,6 +197,37 @@ static void test_stars_pair_logs_with_truths(void)
     ct_tuning_free(t);
 }
 
+/* {run}.txt matches 1_truth.txt, too: of 1.txt it is the truth, and no log. */
+static void test_truths_beside_their_logs_are_no_logs(void)
+{
+    static const char *const PATTERN[] = {"{run}", "*"};
+    mkdir(in_folder("mixed"), 0755);
+    for (int i = 1; i < 4; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "mixed/%d.txt", i);
+        put_file(name, "t,v\n0,1\n");
+        snprintf(name, sizeof name, "mixed/%d_truth.txt", i);
+        put_file(name, "0 0 0 0 0 0 0 1\n1 1 0 0 0 0 0 1\n");
+        snprintf(name, sizeof name, "mixed/%d_gps.txt", i);
+        put_file(name, "t,x\n0,1\n");
+    }
+    for (int k = 0; k < 2; k++) {
+        const char *run = PATTERN[k];
+        char text[600];
+        snprintf(text, sizeof text,
+                 "format: covtune-tune\nversion: 1\n"
+                 "command: [./run, \"{odom}\", \"{log}\", \"{gps}\", \"{estimate}\"]\n"
+                 "parameters: {odom: {start: 1}}\nlogs:\n"
+                 "  train: {log: \"mixed/%s.txt\", truth: \"mixed/%s_truth.txt\", also: {gps: \"mixed/%s_gps.txt\"}}\n",
+                 run, run, run);
+        ct_tuning *t = read_text(text);
+        if (!t) continue;
+        CHECK(t->problem.logs == 3 && !strcmp(t->log[2].name, "3"));
+        CHECK(!strcmp(t->log[2].truth, in_folder("mixed/3_truth.txt")));
+        ct_tuning_free(t);
+    }
+}
+
 /* A folder can be a log; a file without parameters is passed on as it is. */
 static void test_logs_may_be_folders(void)
 {
@@ -510,6 +541,7 @@ int main(void)
     RUN(test_names_of_kept_estimates_tell_values_apart);
     RUN(test_a_long_file_has_all_its_values);
     RUN(test_stars_pair_logs_with_truths);
+    RUN(test_truths_beside_their_logs_are_no_logs);
     RUN(test_logs_may_be_folders);
     RUN(test_the_digest_tells_where_each_parameter_goes);
     RUN(test_width_of_a_kernel_is_searched_by_its_logarithm);

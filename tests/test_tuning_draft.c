@@ -30,6 +30,9 @@ static void test_keys_are_told_by_their_words(void)
     check_class("launch/node[@name='ekf']/param[@name='gps_variance']/@value", 2, CT_QUANTITY_VARIANCE);
     check_class("noise.seed", 0, CT_QUANTITY_SIGMA);
     check_class("publish_rate", 0, CT_QUANTITY_SIGMA);
+    check_class("noise.rate", 0, CT_QUANTITY_SIGMA);
+    check_class("noise.odom.turn_rate", 2, CT_QUANTITY_SIGMA);
+    check_class("noise.yawRate", 2, CT_QUANTITY_SIGMA);
     check_class("noise_threshold", 0, CT_QUANTITY_SIGMA);
     check_class("wheel.radius", 0, CT_QUANTITY_SIGMA);
     check_class("gps_covariance.rows", 0, CT_QUANTITY_SIGMA); /* of a matrix of OpenCV */
@@ -156,6 +159,28 @@ static void test_parameters_of_a_launch_file_have_their_names(void)
         CHECK(p->parameters == 3 && !strcmp(p->parameter[0].name, "alpha") && !strcmp(p->parameter[1].name, "beta"));
         CHECK(p->parameters == 3 && strcmp(p->parameter[2].name, "beta") && strstr(p->parameter[2].name, "beta"));
     }
+    ct_tuning_free(t);
+    free(text);
+}
+
+/* The name of a list in a text is the element's param. */
+static void test_a_list_of_a_launch_file_has_the_name_of_its_param(void)
+{
+    char params[768], log[768], truth[768];
+    put_file("list.launch", "<launch><node name=\"a\">\n<rosparam param=\"process_noise_covariance\">[1, 0,\n 0, 4]"
+                            "</rosparam></node></launch>\n");
+    snprintf(params, sizeof params, "%s", in_folder("list.launch"));
+    snprintf(log, sizeof log, "%s", in_folder("train/*.csv"));
+    snprintf(truth, sizeof truth, "%s", in_folder("train/*.tum"));
+    const ct_tuning_draft_options o = {.command = "sh run {params} {log} {estimate}",
+                                       .params = params,
+                                       .log = log,
+                                       .truth = truth,
+                                       .folder = folder_path};
+    char *text = draft(&o);
+    ct_tuning *t = accepted(text);
+    CHECK(text && strstr(text, "\n  process_noise_covariance: {key: "
+                               "\"launch/node[@name='a']/rosparam/text()[diagonal]\", is: variance, separate: true}"));
     ct_tuning_free(t);
     free(text);
 }
@@ -295,6 +320,7 @@ int main(void)
     RUN(test_bounds_of_a_first_file_have_points_in_any_locale);
     RUN(test_numbers_without_names_of_noise_are_offered);
     RUN(test_parameters_of_a_launch_file_have_their_names);
+    RUN(test_a_list_of_a_launch_file_has_the_name_of_its_param);
     RUN(test_arguments_and_shells);
     RUN(test_sizes_of_matrices_are_no_noise);
     RUN(test_files_of_a_shell_command_get_their_folder);

@@ -279,12 +279,21 @@ typedef enum {
     X(CT_FINDING_ESTIMATE_BODY, "estimate_body", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                                   \
       "{subjects}: rotations are {before:.3g} rad off at the start values, and {after:.3g} rad but for a constant "    \
       "turn of {angle:.3g} rad about the axis ({x:.3g}, {y:.3g}, {z:.3g}) of the body. Another body frame? "           \
-      "`mount: [0, 0, 0, {qx:.6g}, {qy:.6g}, {qz:.6g}, {qw:.6g}]` under `truth` is that turn. Or a heading from "      \
-      "north, an `in deg` of a whole sum?", "before", "after", "angle", "x", "y", "z", "qx", "qy", "qz", "qw")         \
+      "`mount: [0, 0, 0, {qx:.6g}, {qy:.6g}, {qz:.6g}, {qw:.6g}]` under `truth` is that turn. Or a quaternion in "     \
+      "another order, a heading from north, an `in deg` of a whole sum?", "before", "after", "angle", "x", "y", "z",   \
+      "qx", "qy", "qz", "qw")                                                                                          \
     X(CT_FINDING_ESTIMATE_MIRRORED, "estimate_mirrored", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                           \
       "{subjects}: rotations are {before:.3g} rad off at the start values, and {after:.3g} rad if yaws have the "      \
       "other sign and a constant is added. Is a heading clockwise? A yaw of it is `pi/2 - (heading in deg)`.",         \
       "before", "after")                                                                                               \
+    X(CT_FINDING_ESTIMATE_REFLECTED, "estimate_reflected", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                         \
+      "{subjects}: positions are {before:.3g} m off at the start values, and {after:.3g} m after x and y of the "      \
+      "estimate are exchanged, and a rigid motion. Is north first, or has one coordinate the other sign? `position: "  \
+      "[y, x]` under `estimate` exchanges them.", "before", "after")                                                   \
+    X(CT_FINDING_ESTIMATE_DEGREES, "estimate_degrees", CT_SEVERITY_WARNING, CT_TOPIC_DATA,                             \
+      "{subjects}: rotations are {before:.3g} rad off at the start values, as by chance, and yaws of the estimate go " \
+      "up to {largest:.4g} rad. Are they degrees? `yaw: heading in deg` under `estimate` says so.", "before",          \
+      "largest")                                                                                                       \
     X(CT_FINDING_FEW_RECORDINGS, "few_recordings", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,                           \
       "Training recordings are too few to hold them out: {recordings:.0f}. {parts:.0f} parts of their logs were held " \
       "out instead. Recordings are what is independent: errors on others may be larger.", "recordings", "parts")       \

@@ -40,6 +40,7 @@ typedef struct {
                             lost: nothing is interpolated over it                                             */
     int     mounted;     /* 1: `mount` is the pose on the body of what is tracked; 0: it is the body's origin */
     ct_se3  mount;
+    double  largest_yaw; /* of absolute values of a yaw, as it was read, rad; 0: rotations are no yaws        */
 } ct_trajectory;
 
 /* X(constant, name, description): the frame and order of a covariance that a file has */
@@ -262,6 +263,8 @@ typedef struct {
     double scale, scaled;         /* ... and with a scale; that of all sites                                    */
     double turn[3], turned;       /* rotations if the truth's body is the estimate's turned by Exp(turn)        */
     double mirrored;              /* yaws if their sign is turned, and a constant added; planar ones alone      */
+    double reflected;             /* positions with x and y exchanged, after a rigid motion                     */
+    double largest_yaw;           /* of the estimate's: ct_trajectory.largest_yaw                               */
     double late_s, shifted;       /* positions if the stamps of the estimate are late by that                   */
     double lever[3], levered;     /* positions if the truth is of this point of the estimate's body; not with mounts */
     int    planar, mounted;       /* as they were compared                                                      */

@@ -104,6 +104,17 @@ static int are_equal(const ct__scores *s)
     return 1;
 }
 
+/* Does the best of those that beat the incumbent beat k? Where errors are traded, the best may be vetoed by one of them,
+ * and another that is nearly as good is not. */
+static int is_beaten(const ct__scores *s, const ct_choice *verdict, int best, int k)
+{
+    int beaten = 0;
+    if (!s->traded) return beats(s, best, k);
+    for (int j = k + 1; j < s->candidates; j++)
+        beaten |= verdict[j] == CT_CHOICE_WEAKER_PRIOR && beats(s, j, k);
+    return beaten;
+}
+
 int ct__choose_candidate(const ct__scores *s, int reference, int start, int given, ct_choice *verdict)
 {
     const int kept = given && !are_equal(s);
@@ -121,7 +132,8 @@ int ct__choose_candidate(const ct__scores *s, int reference, int start, int give
         if (best < 0 || ct__compare(s, k, best, CT_METRIC_LOSS).mean < 0) best = k;
     }
     for (int k = 0; best >= 0 && k < s->candidates && chosen < 0; k++)
-        if (verdict[k] == CT_CHOICE_WEAKER_PRIOR && k != start && k != reference && (k == best || !beats(s, best, k)))
+        if (verdict[k] == CT_CHOICE_WEAKER_PRIOR && k != start && k != reference &&
+            (k == best || !is_beaten(s, verdict, best, k)))
             chosen = k;
     const int refuted = s->refuted && verdict[reference] != CT_CHOICE_WORSE && verdict[reference] != CT_CHOICE_FAILS;
     if (chosen < 0) chosen = verdict[other] == CT_CHOICE_CHOSEN ? other : incumbent;

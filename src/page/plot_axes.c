@@ -55,20 +55,26 @@ static void put_x_ticks(ct__plot *p)
     ct__text_put(p->out, "</g>\n");
 }
 
-/* A name, cut to NAME_MOST units. */
+/* A name, cut in the middle to NAME_MOST units: names of one file differ at their ends. */
 static void put_name(ct__text *out, const char *name)
 {
-    ct__text cut = {0};
-    double   width = 0;
-    for (const char *s = name; *s && width <= NAME_MOST;) {
+    ct__text    cut = {0};
+    const char *end = name, *s = name;
+    double      width = 0;
+    if (ct__plot_letters(name) <= NAME_MOST) {
+        ct__text_html(out, name);
+        return;
+    }
+    while (ct__plot_letters(end) > NAME_MOST / 2.0) ct__text_next(&end);
+    while (width <= NAME_MOST / 2.0) {
         const char *before = s;
         char        letter[8] = {0};
         ct__text_next(&s);
         memcpy(letter, before, (size_t)(s - before));
         width += ct__plot_letters(letter);
-        if (width <= NAME_MOST) ct__text_put(&cut, letter);
-        else ct__text_put(&cut, "\342\200\246");
+        ct__text_put(&cut, width <= NAME_MOST / 2.0 ? letter : "\342\200\246");
     }
+    ct__text_put(&cut, end);
     if (cut.failed) out->failed = 1;
     else if (cut.bytes) ct__text_html(out, cut.bytes);
     ct__text_free(&cut);

@@ -162,14 +162,24 @@ static int suggest_word(const char *words, const char *word, char out[64])
     return near != NULL;
 }
 
+/* {log} without quotes is a mapping of the key log to nothing. */
+static const char *way_out(const ct__node *n, char buf[96])
+{
+    const int placeholder =
+        n->type == CT__NODE_MAP && n->flow && n->count == 1 && n->first->key && ct__node_is_null(n->first);
+    buf[0] = 0;
+    if (placeholder) snprintf(buf, 96, "; a text that begins with a brace needs quotes: \"{%.30s}\"", n->first->key);
+    return buf;
+}
+
 static int wrong(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
-    char want[400], have[64], near[64] = "";
+    char want[400], have[64], near[64] = "", quotes[96];
     expected(k, want, sizeof want);
     const int similar =
         (k->forms & CT__FORM_CHOICE) && n->type == CT__NODE_SCALAR && suggest_word(k->words, n->text, near);
-    ct__mistake(r, n, "expected %s; found %s%s%s%s", want, found(n, have), similar ? "; did you mean " : "",
-                similar ? near : "", similar ? "?" : "");
+    ct__mistake(r, n, "expected %s; found %s%s%s%s%s", want, found(n, have), similar ? "; did you mean " : "",
+                similar ? near : "", similar ? "?" : "", way_out(n, quotes));
     return 0;
 }
 
@@ -199,7 +209,7 @@ static int check_count(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     if (n->count >= k->least && n->count <= k->most) return 1;
     if (k->least == k->most)
-        ct__mistake(r, n, "expected %d value%s; found %d", k->least, k->least == 1 ? "" : "s", n->count);
+        ct__mistake(r, n, "expected %d value%s (%s); found %d", k->least, k->least == 1 ? "" : "s", k->text, n->count);
     else
         ct__mistake(r, n, "expected %d to %d values; found %d", k->least, k->most, n->count);
     return 0;
@@ -208,12 +218,12 @@ static int check_count(ct__schema_reader *r, ct__node *n, const ct__key *k)
 static int check_list(ct__schema_reader *r, ct__node *n, const ct__key *k)
 {
     int sound = check_count(r, n, k);
-    char have[64];
+    char have[64], quotes[96];
     for (ct__node *i = n->first; i; i = i->next) {
         if (k->forms & CT__FORM_NUMBERS)
             sound &= check_number(r, i, k);
         else if (i->type != CT__NODE_SCALAR || !i->text[0])
-            ct__mistake(r, i, "expected a text; found %s", found(i, have)), sound = 0;
+            ct__mistake(r, i, "expected a text; found %s%s", found(i, have), way_out(i, quotes)), sound = 0;
     }
     n->bad |= !sound;
     return sound;
@@ -310,10 +320,12 @@ static void store(ct__schema_reader *r, ct__node *n, const ct__key *k, void *tar
 static void unknown_key(ct__schema_reader *r, ct__node *n, ct__section section)
 {
     const char *near = ct__schema_near(r->schema, section, n->key), *name = ct__schema_section(r->schema, section);
+    const char *owner = ct__schema_owner(r->schema, n->key);
     if (near)
         ct__mistake(r, n, "%s has no key %.60s; did you mean %s?", name, n->key, near);
     else
-        ct__mistake(r, n, "%s has no key %.60s", name, n->key);
+        ct__mistake(r, n, "%s has no key %.60s%s%s", name, n->key, owner ? "; it is a key of " : "",
+                    owner ? owner : "");
 }
 
 void ct__fill(ct__schema_reader *r, ct__node *map, ct__section section, void *target)

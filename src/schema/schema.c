@@ -13,6 +13,17 @@ const ct__key *ct__schema_find(const ct__schema *schema, ct__section section, co
     return NULL;
 }
 
+const char *ct__schema_owner(const ct__schema *schema, const char *key)
+{
+    const char *owner = NULL;
+    for (int i = 0; i < schema->keys; i++) {
+        if (strcmp(schema->key[i].key, key) != 0) continue;
+        if (owner) return NULL;
+        owner = ct__schema_section(schema, schema->key[i].section);
+    }
+    return owner;
+}
+
 typedef struct {
     const ct__schema *schema;
     ct__section       section;

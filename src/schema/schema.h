@@ -98,6 +98,8 @@ const char    *ct__schema_section(const ct__schema *schema, ct__section section)
 const ct__key *ct__schema_find(const ct__schema *schema, ct__section section, const char *key); /* NULL: none */
 /* The key of a section that is nearest to a misspelt one; NULL: none is similar. */
 const char *ct__schema_near(const ct__schema *schema, ct__section section, const char *key);
+/* The only section that has a key; NULL: none has it, or several. */
+const char *ct__schema_owner(const ct__schema *schema, const char *key);
 /* Is there no such key, and no unknown key for which it would be suggested? */
 int ct__schema_missing(const ct__schema *schema, const ct__node *map, ct__section section, const char *key);
 /* The JSON Schema (draft 2020-12); for the caller to free. */

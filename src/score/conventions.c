@@ -3,6 +3,7 @@
  * No noise parameter mends that. With g the truth and x the estimate of a site:
  *
  *     motion, scale    x <- s T x                   least squares of positions (alignment.c), then s about their mean
+ *     reflection       x <- T (x with x and y exchanged)
  *     turn of a body   Q_i = R(g_i)^-1 R(x_i)       mean rotation Q; left: the angles of Q^-1 Q_i
  *     mirrored yaw     yaw(x_i) + yaw(g_i)          circular mean; left: the deviations
  *     late stamps      x(t + d) = g(t)              Gauss-Newton in d with the truth's velocity
@@ -23,6 +24,7 @@
 #define STEPS  8   /* of Gauss-Newton                                               */
 #define MOST_S 3.0 /* between two sites: a chord of more is no velocity             */
 #define FEW    10  /* sites: a motion with a scale fits those of two exactly        */
+#define TURNS  0.3 /* of a lever arm: how far its end moves about its mean      */
 #define PARTS  4   /* of a path                                                     */
 #define PART   10  /* sites, at least, of each of so many parts; else there are two */
 
@@ -177,6 +179,23 @@ static void find_motion(const parts *p, int framed, ct_conventions *out)
         out->scale = f.scale;
 }
 
+/* A reflection: no motion mends it. On a straight road a motion does as well. */
+static ct_status find_reflection(const parts *p, ct_conventions *out, ct_err *err)
+{
+    ct__sides exchanged = *p->s;
+    parts     q = *p;
+    exchanged.estimate = ct__zalloc(p->s->count, sizeof(ct_se3));
+    if (!exchanged.estimate) return ct__no_memory(err, "poses", p->s->count);
+    for (int64_t i = 0; i < p->s->count; i++) {
+        const ct_se3 x = p->s->estimate[i];
+        exchanged.estimate[i] = (ct_se3){x.y, x.x, x.z, 0, 0, 0, 1};
+    }
+    q.s = &exchanged;
+    out->reflected = least_by_motion(&q, 0);
+    free(exchanged.estimate);
+    return CT_OK;
+}
+
 /* ---- turns ---- */
 
 static ct_so3 turn_of(const ct__sides *s, int64_t i)
@@ -322,17 +341,23 @@ static void find_delay(const ct_sites *sites, const ct__found *f, const parts *p
 
 /* ---- lever arms ---- */
 
-/* out <- the true position in the axes of the estimate's body. The sides have no rotations where the truth has none; of
- * an estimate between two poses the nearest tells. */
-static void true_place(const ct__sides *s, const ct__found *f, const ct_trajectory *estimate, int64_t i, double out[3])
+/* The rotation of the estimate's body alone. The sides have none where the truth has none; of an estimate between two
+ * poses the nearest tells. */
+static ct_se3 turned_body(const ct__sides *s, const ct__found *f, const ct_trajectory *estimate, int64_t i)
 {
     ct_se3 body = ct_se3_compose(estimate->pose[s->from[i]], s->mounts.by_estimate, NULL, NULL);
     body = ct_se3_compose(f->score.motion, body, NULL, NULL);
     if (s->planar) body = ct__flat(body);
+    body.x = body.y = body.z = 0;
+    return body;
+}
+
+/* out <- the true position in the axes of the estimate's body. */
+static void true_place(const ct__sides *s, const ct__found *f, const ct_trajectory *estimate, int64_t i, double out[3])
+{
     const double apart[3] = {s->truth[i].x - s->estimate[i].x, s->truth[i].y - s->estimate[i].y,
                              s->truth[i].z - s->estimate[i].z};
-    body.x = body.y = body.z = 0;
-    ct_se3_act(ct_se3_inverse(body, NULL), apart, out, NULL, NULL);
+    ct_se3_act(ct_se3_inverse(turned_body(s, f, estimate, i), NULL), apart, out, NULL, NULL);
 }
 
 static void mean_place(const ct__sides *s, const ct__found *f, const ct_trajectory *estimate, double mean[3])
@@ -345,8 +370,24 @@ static void mean_place(const ct__sides *s, const ct__found *f, const ct_trajecto
     }
 }
 
+/* On a path without turns a lever arm is a motion, too. */
+static int turns_enough(const ct__sides *s, const ct__found *f, const ct_trajectory *estimate, const double lever[3])
+{
+    double mean[3] = {0}, apart = 0;
+    const double square = lever[0] * lever[0] + lever[1] * lever[1] + lever[2] * lever[2];
+    for (int64_t i = 0; i < s->count; i++) {
+        double at[3];
+        ct_se3_act(turned_body(s, f, estimate, i), lever, at, NULL, NULL);
+        for (int k = 0; k < 3; k++) mean[k] += at[k] / (double)s->count;
+    }
+    apart = square - mean[0] * mean[0] - mean[1] * mean[1] - mean[2] * mean[2]; /* mean square about the mean */
+    return apart > TURNS * TURNS * square;
+}
+
 static void find_lever(const parts *p, const ct__found *f, const ct_trajectory *estimate, ct_conventions *out)
 {
+    mean_place(p->s, f, estimate, out->lever);
+    if (!turns_enough(p->s, f, estimate, out->lever)) return;
     out->levered = 0;
     for (int k = 0; k < p->count; k++) {
         const ct__sides of = part_of(p, k);
@@ -360,7 +401,6 @@ static void find_lever(const parts *p, const ct__found *f, const ct_trajectory *
         }
         out->levered = fmax(out->levered, rms_beside(p, k, left));
     }
-    mean_place(p->s, f, estimate, out->lever);
 }
 
 /* ---- all ---- */
@@ -383,10 +423,12 @@ static ct_status find_all(const ct_sites *sites, ct__found *f, const ct_trajecto
     const int turns = f->sides.rotations && (f->sides.planar || !relative);
     if (turns) find_turn(&p, out);
     if (turns && f->sides.planar) out->mirrored = mirrored(&p);
+    if (turns) out->largest_yaw = estimate->largest_yaw;
     if (sites->timed) find_delay(sites, f, &p, estimate, out);
     if (estimate->rotations && !out->mounted) find_lever(&p, f, estimate, out);
+    const ct_status status = find_reflection(&p, out, err);
     free(work);
-    return CT_OK;
+    return status;
 }
 
 ct_status ct_sites_conventions(const ct_sites *sites, const ct_trajectory *estimate, ct_conventions *out, ct_err *err)
@@ -394,7 +436,7 @@ ct_status ct_sites_conventions(const ct_sites *sites, const ct_trajectory *estim
     ct__found f;
     *out = (ct_conventions){
         .translation = NAN, .rotation = NAN, .moved = NAN, .rigid = NAN, .scale = NAN, .scaled = NAN,
-        .turn = {NAN, NAN, NAN}, .turned = NAN, .mirrored = NAN, .late_s = NAN, .shifted = NAN,
+        .turn = {NAN, NAN, NAN}, .turned = NAN, .mirrored = NAN, .reflected = NAN, .late_s = NAN, .shifted = NAN,
         .lever = {NAN, NAN, NAN}, .levered = NAN,
     };
     ct_status status = ct__sites_find(sites, estimate, &f, err);

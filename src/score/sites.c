@@ -67,8 +67,11 @@ static ct_status check_times(const ct_trajectory *truth, const ct_trajectory *fi
         return ct_fail(err, CT_E_EMPTY, "the estimate has %lld poses and the truth %lld", (long long)first->poses,
                        (long long)truth->poses);
     if (truth->timed != first->timed)
-        return ct_fail(err, CT_E_ARGUMENT, "the %s has no times, the %s has: say which column is the time",
-                       truth->timed ? "estimate" : "truth", truth->timed ? "truth" : "estimate");
+        return ct_fail(err, CT_E_ARGUMENT,
+                       "the %s has no times, the %s has: say which column of the %s is the time, as in time: \"#1\"; "
+                       "KITTI and g2o files have none, and are compared with a truth that has none",
+                       truth->timed ? "estimate" : "truth", truth->timed ? "truth" : "estimate",
+                       truth->timed ? "estimate" : "truth");
     const int64_t a = first->poses + first->dropped, b = truth->poses + truth->dropped;
     if (!truth->timed && a != b)
         return ct_fail(err, CT_E_ARGUMENT,

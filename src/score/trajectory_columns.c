@@ -3,9 +3,11 @@
  * What the caller names is taken as it is. Else fields are found by their names: those of TUM, EuRoC and KITTI files,
  * columns that tables have by habit, and the paths of ROS messages (also where a table was made of them). A column that
  * is found by name has the unit of its header. */
+#define _POSIX_C_SOURCE 200809L
 #include "score/score.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 /* ---- names ---- */
 
@@ -105,17 +107,48 @@ static ct_status take(const ct_source *source, const char *const name[], int cou
 
 /* ---- by name ---- */
 
+/* The first of these names, of any case, that is a field; NULL: none. */
+static const char *find_any(const ct_source *source, const char *const name[], int count)
+{
+    for (int32_t i = 0; i < ct_source_fields(source); i++)
+        for (int k = 0; k < count; k++)
+            if (!strcasecmp(ct_source_field_at(source, i)->name, name[k])) return ct_source_field_at(source, i)->name;
+    return NULL;
+}
+
+/* What to write where no field is a pose by its name: latitude and longitude, an array of poses, or expressions. */
+static void way_out(const ct_source *source, char *buf, size_t size)
+{
+    static const char *const LATITUDE[] = {"latitude", "lat"}, *const LONGITUDE[] = {"longitude", "lon", "lng", "long"},
+                             *const HEIGHT[] = {"altitude", "alt", "height", "hgt"};
+    const char *const lat = find_any(source, LATITUDE, 2), *const lon = find_any(source, LONGITUDE, 4),
+               *const height = find_any(source, HEIGHT, 4);
+    if (lat && lon) {
+        snprintf(buf, size, "of latitude, longitude and height say geodetic: [%s, %s, %s]", lat, lon,
+                 height ? height : "0");
+        return;
+    }
+    for (int32_t i = 0; i < ct_source_fields(source); i++) {
+        const char *name = ct_source_field_at(source, i)->name, *array = strstr(name, "[].");
+        if (!array) continue;
+        snprintf(buf, size, "poses are the elements of an array: each: %.*s", (int)CT_MIN(array - name, 80), name);
+        return;
+    }
+    snprintf(buf, size, "say which expressions are the position, as in \"#2, #3, #4\", and the quaternion (x, y, z, w) "
+                        "or yaw");
+}
+
 static ct_status none_known(const char *path, const ct_source *source, ct_err *err)
 {
-    char list[160] = "none";
+    char list[160] = "none", way[240];
     size_t used = 0;
     for (int32_t i = 0; i < CT_MIN(ct_source_fields(source), 6) && used + 24 < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.20s", i ? ", " : "",
                                  ct_source_field_at(source, i)->name);
+    way_out(source, way, sizeof way);
     return ct_fail(err, CT_E_ARGUMENT,
-                   "%s: no fields of a pose are known by name (x, y, z, qx, qy, qz, qw, yaw, ...); it has %s%s; say "
-                   "which expressions are the position, as in \"#2, #3, #4\", and the quaternion (x, y, z, w) or yaw",
-                   path, list, ct_source_fields(source) > 6 ? ", ..." : "");
+                   "%s: no fields of a pose are known by name (x, y, z, qx, qy, qz, qw, yaw, ...); it has %s%s; %s",
+                   path, list, ct_source_fields(source) > 6 ? ", ..." : "", way);
 }
 
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
@@ -194,8 +227,8 @@ static ct_status check_given(const char *path, const ct_trajectory_options *o, c
                        path, quaternion, o->yaw ? "a yaw" : "no yaw");
     if (o->geodetic && position != 3)
         return ct_fail(err, CT_E_ARGUMENT,
-                       "%s: a geodetic position is latitude, longitude and height; %d expressions are "
-                       "given",
+                       "%s: a geodetic position is latitude, longitude and height (0 where there is none); %d "
+                       "expressions are given",
                        path, position);
     return CT_OK;
 }

@@ -15,6 +15,8 @@ typedef struct {
     int32_t place[CT__POSE_VALUES], covariance[36];
     int planar, rotations;
     int camera, geodetic, n; /* n: rows of the covariance in the file */
+    int32_t child;           /* place of the text child_frame_id of transforms; -1: there is none */
+    char *first_child;       /* of the first record */
     ct_trajectory *t;
     int64_t stamp_room, pose_room, covariance_room, broken_room;
 } reading;
@@ -111,6 +113,7 @@ static ct_status pose_of(const reading *r, const ct_record *record, ct_se3 *pose
         CT_TRY(rotation_of_quaternion(r, v + CT__POSE_QUATERNION, &q, err));
     } else if (r->place[CT__POSE_YAW] >= 0) {
         q = (ct_so3){0, 0, sin(v[CT__POSE_YAW] / 2), cos(v[CT__POSE_YAW] / 2)};
+        r->t->largest_yaw = fmax(r->t->largest_yaw, fabs(v[CT__POSE_YAW]));
     }
     if (r->geodetic) to_earth(p);
     *pose = ct_se3_make(p, q);
@@ -133,9 +136,27 @@ static void covariance_of(const reading *r, const ct_record *record, ct_se3 pose
     ct__covariance_store(n, r->rotations, r->planar, r->columns.world, pose, P, out);
 }
 
+/* Transforms of a tree of frames are on one topic. Those of two frames are no trajectory. */
+static ct_status check_child(reading *r, const ct_record *record, ct_err *err)
+{
+    char where[256];
+    if (r->child < 0) return CT_OK;
+    const char *child = record->text[r->child];
+    if (!r->first_child) {
+        r->first_child = ct__strdup(child);
+        return r->first_child ? CT_OK : ct__no_memory(err, "characters", (int64_t)strlen(child));
+    }
+    if (!strcmp(r->first_child, child)) return CT_OK;
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: poses of two frames, \"%.60s\" and \"%.60s\", are no trajectory; the condition `where` chooses "
+                   "one: child_frame_id == '%.60s'",
+                   ct_source_where(r->source, where, sizeof where), r->first_child, child, child);
+}
+
 static ct_status add_record(reading *r, const ct_record *record, ct_err *err)
 {
     ct_trajectory *t = r->t;
+    CT_TRY(check_child(r, record, err));
     if (!finite_values(r, record)) {
         CT_TRY(ct__grow(&t->broken_stamp, &r->broken_room, t->broken + 1, sizeof *t->broken_stamp, "poses", err));
         t->broken_stamp[t->broken++] = record->stamp;
@@ -165,7 +186,13 @@ static ct_status select_all(reading *r, ct_err *err)
     }
     for (int i = 0; i < c->covariances; i++)
         CT_TRY(ct_source_select(r->source, c->covariance[i], &r->covariance[i], err));
-    return CT_OK;
+    int child = 0, transform = 0;
+    for (int32_t i = 0; i < ct_source_fields(r->source); i++) {
+        child |= !strcmp(ct_source_field_at(r->source, i)->name, "child_frame_id");
+        transform |= !strcmp(ct_source_field_at(r->source, i)->name, "transform.translation.x");
+    }
+    r->child = -1;
+    return child && transform ? ct_source_select_text(r->source, "child_frame_id", &r->child, err) : CT_OK;
 }
 
 static void lay_out(reading *r, const ct_trajectory_options *options)
@@ -205,6 +232,9 @@ static ct_status read_all(reading *r, const char *path, const ct_trajectory_opti
                        path, (long long)counts.damaged);
     r->t->without_stamp = counts.no_stamp;
     r->t->dropped += r->t->without_stamp;
+    if (r->t->poses == 0 && r->t->dropped == 0 && counts.left_out)
+        return ct_fail(err, CT_E_EMPTY, "%s: none of its %lld records meets the condition `where`: %s", path,
+                       (long long)counts.left_out, options->source.where);
     if (r->t->poses == 0 && r->t->dropped == 0) return ct_fail(err, CT_E_EMPTY, "%s: there are no records in it", path);
     if (r->t->poses == 0)
         return ct_fail(err, CT_E_EMPTY, "%s: none of its %lld records is a pose: numbers are missing or not finite",
@@ -259,6 +289,7 @@ ct_status ct_trajectory_read(const char *path, const ct_trajectory_options *opti
     ct_status status = ct_source_open(path, &options->source, &r.source, err);
     if (status == CT_OK) status = read_all(&r, path, options, err);
     ct__columns_free(&r.columns);
+    free(r.first_child);
     ct_source_free(r.source);
     status = or_empty(path, options, status, err);
     *out = r.t;

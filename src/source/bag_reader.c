@@ -71,7 +71,8 @@ static ct_status choose_topic(reader *r, const char *topic, ct_err *err)
         topic = bag->connection[0].topic;
         for (int64_t i = 1; i < bag->connections; i++)
             if (strcmp(bag->connection[i].topic, topic) != 0)
-                return ct_fail(err, CT_E_ARGUMENT, "%s: the bag has several topics, and none is named: %s", bag->path,
+                return ct_fail(err, CT_E_ARGUMENT,
+                               "%s: the bag has several topics, and none is named: topic is one of %s", bag->path,
                                list_topics(bag, names, sizeof names));
     }
     int64_t wanted = 0;

@@ -69,6 +69,9 @@ static const char *const WIDTH[] = {"huber",  "cauchy", "tukey",       "kernel",
 /* Beginnings are a guess, not noise that lasts. */
 static const char *const PERHAPS[] = {"initial", "init", "prior", "start", "rejection"};
 
+/* The rate of these is a speed of turning, not a frequency. */
+static const char *const TURNING[] = {"turn", "turning", "yaw", "pitch", "roll", "angular", "rotation", "heading"};
+
 static int is_in(const char *word, const char *const list[], size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -95,12 +98,14 @@ int ct__draft_classify(const char *path, ct_quantity *quantity)
 {
     const char *last = path;
     char word[32];
-    int found = 0, width = 0;
+    int found = 0, width = 0, turning = 0;
     for (const char *p = path; *p; p++)
         if ((*p == '.' || *p == '/') && p[1] && p[1] != '@') last = p + 1;
     for (const char *at = path; next_word(&at, word);) {
         const int own = at > last;
-        if (own && is_in(word, OTHER, sizeof OTHER / sizeof *OTHER)) return 0;
+        const int speed = turning && !strcmp(word, "rate");
+        if (own && !speed && is_in(word, OTHER, sizeof OTHER / sizeof *OTHER)) return 0;
+        turning = is_in(word, TURNING, sizeof TURNING / sizeof *TURNING);
         width |= own && is_in(word, WIDTH, sizeof WIDTH / sizeof *WIDTH);
         for (size_t i = 0; i < sizeof MEANING / sizeof *MEANING; i++) {
             const meaning *m = &MEANING[i];
@@ -203,6 +208,18 @@ static const char *quoted_name(const char *path)
     return at && !strcmp(at + strcspn(at, "'"), VALUE) ? at : NULL;
 }
 
+/* Of a list in the text of an element, as <rosparam param="q">[1, 0]</rosparam>, the element's param; else NULL. */
+static const char *param_of(const ct_config *c, int32_t node)
+{
+    const int32_t element = c->format == CT_CONFIG_XML ? c->node[node].parent : -1;
+    if (element < 0 || !c->node[node].split) return NULL;
+    for (int32_t k = c->node[element].first; k >= 0; k = c->node[k].next) {
+        if (c->node[k].key < 0 || strcmp(ct__config_key(c, k), "@param")) continue;
+        return c->strings.bytes + c->node[k].pending;
+    }
+    return NULL;
+}
+
 /* Letters, digits and _ of the last parts of a path. */
 static void name_of(const char *path, int parts, char name[64])
 {
@@ -250,13 +267,15 @@ static void choose_name(const ct__draft_keys *list, const char *path, char name[
 static ct_status consider(ct_config *c, int32_t node, int any, ct__draft_keys *list, ct_err *err)
 {
     ct__draft_key one = {.separate = c->node[node].type == CT__CONFIG_LIST};
-    char path[160], entries[90] = "";
+    char path[160], named[256], entries[90] = "";
     int32_t first, count;
     if (c->node[node].type == CT__CONFIG_LIST && !entries_of(c, node, entries, sizeof entries)) return CT_OK;
     const int fits = path_of(c, node, path, sizeof path);
     if (fits < 0) return ct__no_memory(err, "key paths", 1);
     if (!fits) return CT_OK;
-    int sure = ct__draft_classify(path, &one.quantity);
+    const char *param = param_of(c, node);
+    snprintf(named, sizeof named, "%s%s%.80s", path, param ? "/" : "", param ? param : "");
+    int sure = ct__draft_classify(named, &one.quantity);
     if (any && !sure) sure = 1, one.quantity = CT_QUANTITY_SIGMA;
     if (!sure || strlen(path) + strlen(entries) >= sizeof one.key) return CT_OK;
     snprintf(one.key, sizeof one.key, "%s%s", path, entries);
@@ -271,7 +290,7 @@ static ct_status consider(ct_config *c, int32_t node, int any, ct__draft_keys *l
     one.separate = count > 1;
     one.sure = sure == 2;
     ct_config_text(c, first, &one.line);
-    choose_name(list, path, one.name);
+    choose_name(list, named, one.name);
     CT_TRY(ct__grow(&list->key, &list->capacity, list->count + 1, sizeof *list->key, "parameters", err));
     list->key[list->count++] = one;
     return CT_OK;

@@ -200,7 +200,8 @@ static int64_t runs_left(const ct__tuner *t)
     const int64_t usual = CT_MIN(most, USUAL * (t->c.n + 1) * t->trains);
     const int64_t search = CT_MIN(CT_MAX(usual - t->spent, t->spent / 10), most - t->spent);
     if (!t->searched) return CT_MAX(CT_MAX(0, search), t->waiting) + held_out + tests;
-    return t->waiting + (t->testing ? 0 : tests);
+    const int64_t folds_left = CT_MAX(0, held_out - (t->result->runs - t->searched_at));
+    return t->testing ? t->waiting : CT_MAX(t->waiting, folds_left) + tests;
 }
 
 /* Tells the caller; notes a wish to cancel. */

@@ -1,6 +1,6 @@
 /* journal.h: the file of completed runs.
  *
- *     header    "covtune journal 4\n", byte order
+ *     header    "covtune journal 5\n", byte order
  *     record    fixed part | values of the parameters | message | residuals        8-byte aligned; appended at once
  *
  * The fixed part has two checksums: of itself with the values, read when the file is opened; of message and residuals,

@@ -10,6 +10,7 @@
 #include "source/decimal.h"
 #include "tune/run.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -170,6 +171,49 @@ void ct__sites_close(ct__log_sites *sites)
 
 /* ---- Estimates -------------------------------------------------------------------------------- */
 
+#define OTHERS_MOST 4 /* names in a message */
+
+static int is_copy(const ct_tuning *tuning, const char *name)
+{
+    int found = 0;
+    for (int32_t i = 0; i < tuning->files; i++) {
+        char *copy = ct__copy_name(tuning, i);
+        found |= copy && !strcmp(copy, name);
+        free(copy);
+    }
+    return found;
+}
+
+/* What the program left beside `path`, but the copies of the user's files. */
+static void put_others(const ct_tuning *tuning, const char *path, ct__text *list)
+{
+    struct dirent **entry = NULL;
+    char           *folder = ct__strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash) *slash = 0;
+    const int count = slash ? scandir(folder, &entry, NULL, alphasort) : 0;
+    for (int i = 0, shown = 0; i < count; i++) {
+        const char *name = entry[i]->d_name;
+        if (name[0] != '.' && !is_copy(tuning, name) && shown < OTHERS_MOST)
+            ct__text_printf(list, "%s%.80s", shown++ ? ", " : "", name);
+        free(entry[i]);
+    }
+    free(entry);
+    free(folder);
+}
+
+static ct_status no_estimate(const ct_tuning *tuning, const char *path, ct_tune_outcome *outcome, ct_err *err)
+{
+    ct__text list = {0};
+    put_others(tuning, path, &list);
+    const int       some = list.used > 0 && !list.failed;
+    const ct_status status = ct__outcome_end(
+        outcome, CT_TUNE_NO_ESTIMATE, err, "the program wrote no estimate: %s is not there%s%s%s", path,
+        some ? ". Its folder has " : "", some ? list.bytes : "",
+        some ? "; file: \"{folder}/NAME\" under estimate names another" : "");
+    ct__text_free(&list);
+    return status;
+}
+
 ct_status ct__estimate_read(const ct_tuning *tuning, const char *path, ct_trajectory **out, ct_tune_outcome *outcome,
                             ct_err *err)
 {
@@ -177,8 +221,7 @@ ct_status ct__estimate_read(const ct_tuning *tuning, const char *path, ct_trajec
     ct_err      why = {0};
     *out = NULL;
     if (stat(path, &entry) && (errno == ENOENT || errno == ENOTDIR))
-        return ct__outcome_end(outcome, CT_TUNE_NO_ESTIMATE, err, "the program wrote no estimate: %s is not there",
-                               path);
+        return no_estimate(tuning, path, outcome, err);
     if (stat(path, &entry))
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate %s cannot be reached: %s", path,
                                strerror(errno));

@@ -24,13 +24,31 @@ ct_status ct__outcome_end(ct_tune_outcome *outcome, ct_tune_end end, ct_err *err
     return ct__text_take(&text, &outcome->message, err);
 }
 
-/* The last lines of a program's output: at most QUOTE_LINES and QUOTE_BYTES. */
-static const char *last_lines(const ct__output *output, size_t *size)
+/* Lines as a terminal shows them: of one with carriage returns, as progress is printed, the last part that is no
+ * blank. */
+static void put_shown(ct__text *text, const ct__output *output)
 {
-    const char *end = output->bytes + output->kept, *at = end;
-    while (end > output->bytes && (end[-1] == '\n' || end[-1] == '\r')) end--;
+    const char *const end = output->bytes + output->kept;
+    for (const char *at = output->bytes; at < end;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at)), *from = at;
+        const char *next = stop ? stop + 1 : end;
+        if (!stop) stop = end;
+        while (stop > at && (stop[-1] == '\r' || stop[-1] == ' ')) stop--;
+        for (const char *p = at; p < stop; p++)
+            if (*p == '\r') from = p + 1;
+        ct__text_bytes(text, from, (size_t)(stop - from));
+        ct__text_put(text, "\n");
+        at = next;
+    }
+}
+
+/* The last lines of a text: at most QUOTE_LINES and QUOTE_BYTES. */
+static const char *last_lines(const ct__text *text, size_t *size)
+{
+    const char *end = text->bytes + text->used, *at = end;
+    while (end > text->bytes && end[-1] == '\n') end--;
     at = end;
-    for (int lines = 0; at > output->bytes && end - at < QUOTE_BYTES; at--)
+    for (int lines = 0; at > text->bytes && end - at < QUOTE_BYTES; at--)
         if (at[-1] == '\n' && ++lines == QUOTE_LINES) break;
     *size = (size_t)(end - at);
     return at;
@@ -66,14 +84,24 @@ static void put_clean(ct__text *text, const char *at, size_t size)
 ct_status ct__outcome_quote(ct_tune_outcome *outcome, const ct__report *report, ct_err *err)
 {
     const ct__output *from = report->err.kept ? &report->err : &report->out;
-    ct__text          text = {0};
+    ct__text          text = {0}, shown = {0};
     size_t            size = 0;
     if (!from->kept || !outcome->message) return CT_OK;
-    const char *lines = last_lines(from, &size);
+    put_shown(&shown, from);
+    if (shown.failed) {
+        ct__text_free(&shown);
+        return ct__no_memory(err, "bytes of output", from->kept);
+    }
+    const char *lines = last_lines(&shown, &size);
+    const int printed = outcome->end == CT_TUNE_NO_ESTIMATE && from == &report->out;
+    if (size) {
+        ct__text_printf(&text, "%s.%s The last lines of its %s:\n", outcome->message,
+                        printed ? " If it prints its trajectory, shell: true and >{estimate} keep it." : "",
+                        from == &report->err ? "stderr" : "stdout");
+        put_clean(&text, lines, size);
+    }
+    ct__text_free(&shown);
     if (!size) return CT_OK;
-    ct__text_printf(&text, "%s. The last lines of its %s:\n", outcome->message,
-                    from == &report->err ? "stderr" : "stdout");
-    put_clean(&text, lines, size);
     free(outcome->message);
     outcome->message = NULL;
     return ct__text_take(&text, &outcome->message, err);

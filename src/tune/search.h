@@ -142,6 +142,7 @@ typedef struct {
     int              noise_known;        /* runs were repeated                           */
     int32_t          put_off;            /* a coordinate without a first point yet; -1   */
     int              searched;           /* points do not count any more                 */
+    int64_t          searched_at;        /* runs until then                              */
     const char      *phase;
     int64_t          running, waiting; /* runs of the batch under way                    */
     int              testing;          /* the search and its held-out runs are over      */

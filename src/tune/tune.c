@@ -108,6 +108,7 @@ static ct_status run(ct__tuner *t)
     } else if (!t->cancelled) r->stop = t->c.n ? CT_TUNE_STOP_FAILED : CT_TUNE_STOP_NONE;
     if (t->cancelled && t->best) answer = t->best;
     t->searched = 1;
+    t->searched_at = r->runs;
     CT_TRY(ct__note_silent(t));
     const int converges = t->options.method != CT_TUNE_RANDOM && t->options.method != CT_TUNE_GLOBAL;
     if (r->stop == CT_TUNE_STOP_POINTS && converges)

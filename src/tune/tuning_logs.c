@@ -219,6 +219,36 @@ static void add_log(ct__tuning_reader *r, ct__node *map, const ct__tuning_log *a
     r->t->problem.logs++;
 }
 
+/* Paths that the patterns of truths and further files give for the files of a log's pattern, `each` of them a file. */
+static char **partner_paths(ct__tuning_reader *r, const ct__node *map, const ct__tuning_log *as, const ct_matches *m,
+                            int stars, int32_t *each)
+{
+    const ct__node *also = ct__sound(map, "also");
+    *each = (as->truth != NULL) + (also ? also->count : 0);
+    char  **path = ct__schema_alloc(&r->base, (int64_t)m->files * *each + 1, sizeof *path);
+    int64_t k = 0;
+    for (int32_t f = 0; path && f < m->files; f++) {
+        const parts of = {m, f, stars};
+        const ct__node *n = also ? also->first : NULL;
+        for (int32_t i = 0; i < *each && r->base.status == CT_OK; i++) {
+            const int truth = as->truth && i == 0;
+            const char *text = truth ? as->truth : n->text;
+            if (!truth) n = n->next;
+            char *filled = fill_parts(r, text, &of);
+            path[k++] = filled ? ct__tuning_path(r, filled) : NULL;
+        }
+    }
+    return r->base.status == CT_OK ? path : NULL;
+}
+
+/* Is a file that the log's pattern matches the truth of another, as 1_truth.txt is of 1.txt for {run}.txt? */
+static int is_partner(const ct_matches *m, int32_t file, char *const path[], int32_t each)
+{
+    for (int64_t k = 0; k < (int64_t)m->files * each; k++)
+        if (k / each != file && path[k] && !strcmp(path[k], m->file[file])) return 1;
+    return 0;
+}
+
 /* Logs of one mapping. */
 static void read_log(ct__tuning_reader *r, ct__node *map, int test, int truth_needed)
 {
@@ -242,9 +272,11 @@ static void read_log(ct__tuning_reader *r, ct__node *map, int test, int truth_ne
         r->base.status = status;
     else if (status != CT_OK)
         ct__mistake(&r->base, n, "%s", err.text);
-    for (int32_t f = 0; status == CT_OK && f < m->files && r->base.status == CT_OK; f++) {
+    int32_t each = 0;
+    char **partner = status == CT_OK ? partner_paths(r, map, &as, m, stars, &each) : NULL;
+    for (int32_t f = 0; partner && f < m->files && r->base.status == CT_OK; f++) {
         const parts of = {m, f, stars};
-        add_log(r, map, &as, &of, test);
+        if (!is_partner(m, f, partner, each)) add_log(r, map, &as, &of, test);
     }
     ct_matches_free(m);
 }

@@ -389,6 +389,7 @@ int cli_make_folders(const char *path);
 typedef struct {
     const cli_io *io;
     double        all, done, part;  /* units of work: in total, finished, and done of the current task */
+    double        free;             /* fraction of all that took no time: an earlier run did it */
     double        begin_s, shown_s;
     double        end_s, guessed_s; /* the predicted end, and when it was predicted; 0: not yet */
 } cli_progress;

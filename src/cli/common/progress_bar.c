@@ -36,7 +36,7 @@ static void say_left(double seconds, char text[48])
 /* Seconds left at time `now` if the fraction `done` is finished. */
 static double time_left(cli_progress *bar, double now, double done)
 {
-    const double guess = now + (now - bar->begin_s) * (1 - done) / done;
+    const double guess = now + (now - bar->begin_s) * (1 - done) / (done - bar->free);
     if (bar->end_s > 0) bar->end_s += (1 - exp(-(now - bar->guessed_s) / TAU)) * (guess - bar->end_s);
     else bar->end_s = guess;
     bar->guessed_s = now;
@@ -57,6 +57,6 @@ void cli_progress_show(cli_progress *bar, double part, const char *fmt, ...)
     va_end(args);
     for (int i = 0; i < CELLS; i++) cells[i] = i + 0.5 < CELLS * done ? '#' : '.';
     cells[CELLS] = 0;
-    if (done > LEAST_DONE && now - bar->begin_s > LEAST_S) say_left(time_left(bar, now, done), left);
+    if (done - bar->free > LEAST_DONE && now - bar->begin_s > LEAST_S) say_left(time_left(bar, now, done), left);
     cli_status_show(bar->io, "[%s] %3.0f %%%s: %s", cells, 100 * done, left, what);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 double tune_number(const json_t *object, const char *key)
 {
@@ -186,6 +187,25 @@ static void put_verdict(const tune_page *p)
                         unfinished);
 }
 
+/* Findings that differ in their subjects alone are one. Those that another version found are as it wrote them. */
+static void put_findings(const tune_page *p)
+{
+    const json_t *list = json_object_get(p->root, "findings");
+    ct_findings all = {0};
+    cli_findings_read(list, &all);
+    ct_findings joined = cli_findings_join(&all);
+    for (int32_t i = 0; i < joined.count; i++) {
+        char text[CLI_FINDING_TEXT];
+        ct_finding_text(&joined.item[i], text, sizeof text);
+        ct_page_warn(p->page, "%s", text);
+    }
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (ct_finding_code_find(tune_word(json_array_get(list, i), "code")) < 0)
+            ct_page_warn(p->page, "%s", tune_word(json_array_get(list, i), "text"));
+    ct_findings_free(&joined);
+    ct_findings_free(&all);
+}
+
 static void put_top(const tune_page *p)
 {
     const json_t *runs = json_object_get(p->root, "runs"), *failed = json_object_get(runs, "failed");
@@ -201,9 +221,7 @@ static void put_top(const tune_page *p)
     snprintf(text, sizeof text, "%.0f", tune_number(runs, "runs"));
     snprintf(remark, sizeof remark, "at %.0f points, %.0f failed", tune_number(runs, "points"), failures);
     ct_page_tile(p->page, "runs of the estimator", text, remark);
-    const json_t *findings = json_object_get(p->root, "findings");
-    for (size_t i = 0; i < json_array_size(findings); i++)
-        ct_page_warn(p->page, "%s", tune_word(json_array_get(findings, i), "text"));
+    put_findings(p);
 }
 
 /* ---- parameters ---- */
@@ -220,6 +238,16 @@ static void put_remark(ct_table *t, const json_t *o)
             ct_table_mark(t, 2);
     else
         ct_table_text(t, "%s", "");
+}
+
+/* Where the numbers are ready to use. */
+static void put_files(const tune_page *p)
+{
+    char *best = cli_path_join(p->run, "best");
+    if (access(best, F_OK) == 0)
+        ct_page_text(p->page, "Your files with the learned numbers are in %s. Standard errors are percentages of the "
+                              "number; of a linear scale they have its unit.", best);
+    free(best);
 }
 
 static void put_parameter_table(const tune_page *p)
@@ -276,7 +304,8 @@ static void put_parameter_plot(const tune_page *p)
                                 {"learned, with standard error", CT_ROLE_AFTER, CT_MARK_POINTS, n, x, y, spread}};
     const ct_plot plot = {.id = "parameters-plot",
                           .title = "Learned over start",
-                          .text = "A bar that reaches the line does not tell whether the parameter changed.",
+                          .text = "Where a bar reaches the line, the logs do not tell the learned value from the "
+                                  "start. A point without a bar has no standard error.",
                           .y_label = "decades (factors of ten)",
                           .x_low = ends[0],
                           .x_high = ends[1],
@@ -380,9 +409,11 @@ static cli_exit read_run(const cli_io *io, const report_request *request, tune_p
     p->run = request->run;
     p->out = request->out ? cli_check_alloc(strdup(request->out)) : cli_path_join(request->run, "report.html");
     p->root = cli_load_json(json, &why);
+    char *quoted = cli_shell_quote(request->run);
     if (!p->root)
         code = cli_fail(io, "%s: %s; the run has no result yet: covtune tune TUNE --out %s --resume continues it", json,
-                        why.text, request->run);
+                        why.text, quoted);
+    free(quoted);
     p->parameters = json_object_get(p->root, "parameters");
     p->logs = json_object_get(p->root, "logs");
     if (code == CLI_GO && (!json_is_array(p->parameters) || !json_is_array(p->logs)))
@@ -407,6 +438,7 @@ static ct_status write_page(tune_page *p, ct_err *err)
     if (status != CT_OK) return status;
     put_top(p);
     ct_page_section(p->page, "parameters", "Parameters");
+    put_files(p);
     put_parameter_table(p);
     put_parameter_plot(p);
     put_accuracy(p);

@@ -11,6 +11,7 @@
 
 #define COVERED 0.9  /* of the truth's time: less than that is told */
 #define LOST    0.01 /* of poses: more than that is told            */
+#define FEW     10   /* poses: fewer than that are told             */
 
 static ct_status run_all(const cli_io *io, tune_job *job, ct_tune_outcome outcome[], ct_err *err)
 {
@@ -95,7 +96,7 @@ static double lost_share(const ct_tune_outcome *o) { return (double)o->lost / fm
 static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
 {
     static const ct_tune_outcome none = {.end = CT_TUNE_END_COUNT, .covered = NAN};
-    const ct_tune_outcome *broken = &none, *unordered = &none, *least = &none, *lost = &none;
+    const ct_tune_outcome *broken = &none, *unordered = &none, *least = &none, *lost = &none, *few = &none;
     for (int32_t i = 0; i < job->problem->logs; i++) {
         const ct_tune_outcome *o = &outcome[i];
         if (o->end != CT_TUNE_DONE) continue;
@@ -103,6 +104,7 @@ static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
         if (o->unordered > unordered->unordered) unordered = o;
         if (o->covered < COVERED && !(o->covered >= least->covered)) least = o;
         if (lost_share(o) > fmax(LOST, lost_share(lost))) lost = o;
+        if (o->poses < FEW && o->translation >= 0 && (few == &none || o->poses < few->poses)) few = o;
     }
     if (broken != &none)
         printf("\n%s: %lld record%s of the estimate %s no pose: not finite, or a quaternion of zeros. Such a record "
@@ -122,6 +124,10 @@ static void print_remarks(const tune_job *job, const ct_tune_outcome outcome[])
         printf("\n%s: %.2g %% of poses have no estimate. A lost pose counts as many others. If the estimate has gaps "
                "of its own, a larger \"gap\" under \"estimate\" bridges them, and a smaller \"lost\" under \"loss\" "
                "counts them less\n", job->problem->log[lost - outcome].name, 100 * lost_share(lost));
+    if (few != &none)
+        printf("\n%s: %lld pose%s compared. Where stamps of the truth are farther apart than \"gap\" under "
+               "\"estimate\", estimates are compared at these stamps alone; a larger gap interpolates the truth\n",
+               job->problem->log[few - outcome].name, (long long)few->poses, few->poses == 1 ? " is" : "s are");
 }
 
 /* What the library says of frames, clocks and units. For the caller to free. */
@@ -185,7 +191,8 @@ cli_exit tune_try(const cli_io *io, const tune_request *request, tune_job *job)
     ct_tune_outcome *outcome = cli_alloc(job->problem->logs, sizeof *outcome);
     int failed = 0;
     if (!mkdtemp(folder)) {
-        const cli_exit code = cli_fail(io, "%s: cannot be made: %s", folder, strerror(errno));
+        const cli_exit code =
+            cli_fail(io, "%s: cannot be made: %s; TMPDIR names another folder", folder, strerror(errno));
         free(folder);
         free(outcome);
         return code;

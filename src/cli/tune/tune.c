@@ -108,14 +108,14 @@ static const char *rough_time(double seconds, char buf[24])
 }
 
 /* In the log of a batch job: what the progress bar says on a terminal. */
-static void write_line(tune_job *job, double part, const char *what)
+static void write_line(tune_job *job, double left_s, const char *what)
 {
     const double now = ct_now_s(), passed = now - job->begin_s;
     char passed_text[24], left_text[24];
     if (job->io->quiet || isatty(STDERR_FILENO) || now < job->line_s) return;
     job->line_s = now + fmin(LINES_S, passed);
     fprintf(stderr, "covtune tune: %s; %s passed, about %s left\n", what, rough_time(passed, passed_text),
-            rough_time(passed * (1 - part) / part, left_text));
+            rough_time(left_s, left_text));
     fflush(stderr);
 }
 
@@ -131,8 +131,9 @@ static int watch(void *user, const ct_tune_progress *p)
     const double all = (double)(p->expected > p->runs ? p->expected : p->runs + 1);
     snprintf(what, sizeof what, "%s: %lld runs, %lld running%s%s", p->phase, (long long)p->runs, (long long)p->running,
              failed, loss);
+    job->bar.free = (double)p->cached / all;
     cli_progress_show(&job->bar, (double)p->runs / all, "%s", what);
-    if (p->runs > 0) write_line(job, (double)p->runs / all, what);
+    if (p->left_s >= 0) write_line(job, p->left_s, what);
     return job->status != CT_OK || cli_interrupted() || job->interrupted;
 }
 
