@@ -104,8 +104,8 @@ static int are_equal(const ct__scores *s)
     return 1;
 }
 
-/* Does the best of those that beat the incumbent beat k? Where errors are traded, the best may be vetoed by one of them,
- * and another that is nearly as good is not. */
+/* Does the best of those that beat the incumbent beat k? Where errors are traded, one of them may veto the best, and
+ * another candidate that is nearly as good is not vetoed. */
 static int is_beaten(const ct__scores *s, const ct_choice *verdict, int best, int k)
 {
     int beaten = 0;
