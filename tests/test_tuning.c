@@ -214,9 +214,11 @@ static void test_truths_beside_their_logs_are_no_logs(void)
         const char *run = PATTERN[k];
         char text[600];
         snprintf(text, sizeof text,
-                 "format: covtune-tune\nversion: 1\ncommand: [./run, \"{odom}\", \"{log}\", \"{gps}\", \"{estimate}\"]\n"
-                 "parameters: {odom: {start: 1}}\nlogs:\n  train: {log: \"mixed/%s.txt\", truth: \"mixed/%s_truth.txt\", "
-                 "also: {gps: \"mixed/%s_gps.txt\"}}\n", run, run, run);
+                 "format: covtune-tune\nversion: 1\n"
+                 "command: [./run, \"{odom}\", \"{log}\", \"{gps}\", \"{estimate}\"]\n"
+                 "parameters: {odom: {start: 1}}\nlogs:\n"
+                 "  train: {log: \"mixed/%s.txt\", truth: \"mixed/%s_truth.txt\", also: {gps: \"mixed/%s_gps.txt\"}}\n",
+                 run, run, run);
         ct_tuning *t = read_text(text);
         if (!t) continue;
         CHECK(t->problem.logs == 3 && !strcmp(t->log[2].name, "3"));

@@ -343,7 +343,9 @@ ct_status ct__estimate_compare(const ct_tuning *tuning, ct__log_sites *sites, co
     const int from_start = status == CT_E_EMPTY && counts_from_start(tuning, sites->truth, estimate);
     if (status != CT_OK)
         return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate cannot be compared: %s%s", why.text,
-                               from_start ? "; if it counts from the beginning of each log, relative_time: true" : "");
+                               from_start ? "; if the estimate counts from the beginning of each log, relative_time: "
+                                            "true under estimate"
+                                          : "");
     if (first) sites->rows = ct_sites_rows(sites->sites);
     CT_TRY(residuals_of(tuning, sites, estimate, outcome, err));
     CT_TRY(conventions_of(sites, estimate, outcome, err));
