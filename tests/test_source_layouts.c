@@ -58,6 +58,19 @@ static void test_euroc_stamps_are_in_ns(void)
     }
 }
 
+/* Of simulators and robots without a clock. Whole seconds since 1970 are no ns. */
+static void test_euroc_stamps_may_count_from_any_moment(void)
+{
+    static const char HEADER[] = "#timestamp, p_RS_R_x [m], p_RS_R_y [m], p_RS_R_z [m]\n";
+    char text[300];
+    snprintf(text, sizeof text, "%s5000000000000,1,2,3\n5000050000000,1,2,3\n", HEADER);
+    CHECK_OK(read_as(text, CT_SOURCE_AUTO, NAMES("p_RS_R_x"), NULL), err);
+    CHECK(r.count == 2 && r.stamp[0] == 5000000000000 && r.stamp[1] == 5000050000000);
+    snprintf(text, sizeof text, "%s1403636579,1,2,3\n1403636580,1,2,3\n", HEADER);
+    CHECK_OK(read_as(text, CT_SOURCE_AUTO, NAMES("p_RS_R_x"), NULL), err);
+    CHECK(r.count == 2 && r.stamp[1] - r.stamp[0] == 1000000000);
+}
+
 static void test_kitti_with_and_without_time(void)
 {
     const char *row = "1 0 0 1.5 0 1 0 2.5 0 0 1 3.5\n";
@@ -193,6 +206,7 @@ int main(void)
 {
     RUN(test_tum_columns_have_names);
     RUN(test_euroc_stamps_are_in_ns);
+    RUN(test_euroc_stamps_may_count_from_any_moment);
     RUN(test_kitti_with_and_without_time);
     RUN(test_g2o_columns_depend_on_the_tag);
     RUN(test_gzip_is_read_as_its_text);

@@ -393,6 +393,7 @@ static void test_keys_and_values_that_are_wrong(void)
     check_mistake("estimate: {", "loss: {robust: hubr}\nestimate: {", 11, "huber");
     check_mistake("estimate: {", "method: {name: simplex}\nestimate: {", 11, "nelder-mead");
     check_mistake("estimate: {", "memory_limit: lots\nestimate: {", 11, "500M or 2G");
+    check_mistake("estimate: {", "memory_limit: 10\nestimate: {", 11, "10 bytes hold no program");
     check_mistake("estimate: {", "working_folder: nowhere\nestimate: {", 11, "there is no folder");
     check_mistake("estimate: {", "niceness: 40\nestimate: {", 11, "from 0 to 19");
     check_mistake("version: 1", "version: 1\nfolder: nowhere", 3, "there is no folder");

@@ -227,7 +227,7 @@ ct_tune_options ct_tune_defaults(void);
     X(CT_TUNE_STOP_POINTS, "points", "the limit of points is reached")                                                 \
     X(CT_TUNE_STOP_STUCK, "stuck", "no step decreases the loss, and it is no minimum")                                 \
     X(CT_TUNE_STOP_FAILED, "failed", "no parameter values gave estimates on all training logs")                        \
-    X(CT_TUNE_STOP_CANCELLED, "cancelled", "the caller cancelled; this is the best so far")
+    X(CT_TUNE_STOP_CANCELLED, "cancelled", "interrupted; this is the best so far")
 
 typedef enum {
 #define X(constant, name, what) constant,

@@ -1,4 +1,5 @@
 /* layout.c: texts whose columns are known: TUM, EuRoC, KITTI, g2o. */
+#define _GNU_SOURCE
 #include "source/decimal.h"
 #include "source/table.h"
 
@@ -165,15 +166,20 @@ static int format_of_row(const char *row, int64_t length)
     return n.count < 0 ? CT_SOURCE_TABLE : format_of_numbers(&n);
 }
 
-/* "#timestamp [ns],..." or "#timestamp, ..." over lines that begin with a stamp of ns since 1970. */
+#define NS_1970 16 /* digits of ns since 1970, at least                                         */
+#define NS_LATE 11 /* of ns since any moment, where the columns are named as in EuRoC: ten s or more */
+
+/* "#timestamp [ns],..." or "#timestamp, ..." over lines that begin with a stamp of ns. */
 static int is_euroc(const char *at, const char *end)
 {
     if (begins(at, end - at, "#timestamp [ns],") || begins(at, end - at, "#timestamp[ns],")) return 1;
     if (!begins(at, end - at, "#timestamp,")) return 0;
+    const char *const header = at;
     at = memchr(at, '\n', (size_t)(end - at));
+    const int named = at && memmem(header, (size_t)(at - header), "p_RS_R_x", 8) != NULL;
     int digits = 0;
     while (at && at + 1 < end && *++at >= '0' && *at <= '9') digits++;
-    return digits >= 16 && at < end && *at == ',';
+    return digits >= (named ? NS_LATE : NS_1970) && at < end && *at == ',';
 }
 
 int ct__layout_detect(const ct__head *head)

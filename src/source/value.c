@@ -70,17 +70,20 @@ size_t ct__value_text(const ct__value *value, char *buf, size_t size)
     return 0;
 }
 
-/* What unit could it be in? One that brings it to a year after 1970 and before 2262, if there is one. */
+/* What unit could it be in? The largest that brings it before 2262, or a smaller one: a clock may count from another
+ * moment than 1970. */
 static ct_status beyond(const ct__value *value, ct_err *err)
 {
     char text[64];
     int ok = 1;
     double found = ct__value_number(value, &ok);
     if (!ok) ct__decimal(value->text, (size_t)value->length, &found);
-    const char *unit = fabs(found) > 1e17 ? "ns" : fabs(found) > 1e14 ? "us" : "ms";
+    const char *unit = fabs(found) > 1e17   ? "\"in ns\""
+                       : fabs(found) > 1e14 ? "\"in us\" or \"in ns\""
+                                            : "\"in ms\", \"in us\" or \"in ns\"";
     ct__value_text(value, text, sizeof text);
     return ct_fail(err, CT_E_PARSE,
-                   "the stamp \"%s\" is more than 292 years, in the unit it is read in; is it \"in %s\"?", text, unit);
+                   "the stamp \"%s\" is more than 292 years, in the unit it is read in; is it %s?", text, unit);
 }
 
 /* The whole part is scaled as an integer and only the fraction as a double, so that 10^9 s keep their last digits. */

@@ -302,6 +302,7 @@ static ct_status note_kept(const held_out *h)
         if (r->candidate[k].log_ratio < r->candidate[best].log_ratio) best = k;
     const double value[] = {exp(r->candidate[best].log_ratio), r->candidate[best].log_ratio_error};
     const double failed[] = {r->candidate[best].failed, h->parts};
+    if (value[0] == 1 && value[1] == 0) return CT_OK; /* nothing has an effect, which is told */
     if (r->candidate[best].failed > r->candidate[0].failed)
         return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT_OTHERS_FAIL, 2, failed, h->t->err);
     return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT, 2, value, h->t->err);

@@ -324,6 +324,16 @@ static ct_status conventions_of(ct__log_sites *sites, const ct_trajectory *estim
     return CT_OK;
 }
 
+#define HOUR INT64_C(3600000000000)
+
+/* Do stamps seem to count from the beginning of the log, and those of the truth not? */
+static int counts_from_start(const ct_tuning *tuning, const ct_trajectory *truth, const ct_trajectory *estimate)
+{
+    const int64_t last = estimate->poses - 1;
+    return !tuning->relative_time && truth && truth->timed && estimate->timed && last >= 0 && truth->poses > 0 &&
+           estimate->stamp[0] >= 0 && estimate->stamp[0] < HOUR && truth->stamp[0] > estimate->stamp[last];
+}
+
 ct_status ct__estimate_compare(const ct_tuning *tuning, ct__log_sites *sites, const ct_trajectory *estimate,
                                ct_tune_outcome *outcome, ct_err *err)
 {
@@ -332,8 +342,12 @@ ct_status ct__estimate_compare(const ct_tuning *tuning, ct__log_sites *sites, co
     const ct_status status =
         first ? ct_sites_choose(sites->truth, estimate, &tuning->track, &sites->sites, &why) : CT_OK;
     if (status == CT_E_MEMORY) return ct_fail(err, status, "%s", why.text);
+    const int from_start = status == CT_E_EMPTY && counts_from_start(tuning, sites->truth, estimate);
     if (status != CT_OK)
-        return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate cannot be compared: %s", why.text);
+        return ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err, "the estimate cannot be compared: %s%s", why.text,
+                               from_start ? "; if the estimate counts from the beginning of each log, relative_time: "
+                                            "true under estimate"
+                                          : "");
     if (first) sites->rows = ct_sites_rows(sites->sites);
     CT_TRY(residuals_of(tuning, sites, estimate, outcome, err));
     CT_TRY(conventions_of(sites, estimate, outcome, err));

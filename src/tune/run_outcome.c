@@ -191,12 +191,35 @@ static ct_status stray_word(const ct_tuning *t, const ct__output *said, char **w
     return CT_OK;
 }
 
+/* A word of a list that the program did not find, and that is no file where paths are relative to; *out NULL: none. */
+static ct_status missing_word(const ct_tuning *t, const ct__output *said, const char **out, ct_err *err)
+{
+    const ct__tune_words *command = t->server.count ? &t->server : &t->command;
+    *out = NULL;
+    for (int32_t i = 1; !t->shell && !t->working_folder && i < command->count && !*out; i++) {
+        const char *word = command->word[i];
+        char       *path = NULL;
+        if (strpbrk(word, "{} ") || !strchr(word, '.') || word[0] == '/' || !is_missed(said, word)) continue;
+        CT_TRY(ct__tuning_script(t, word, &path, err));
+        if (!path) *out = word;
+        free(path);
+    }
+    return CT_OK;
+}
+
 /* The program said itself that it failed. */
 static ct_status end_by_code(const ct_tuning *tuning, const ct__report *report, ct_tune_outcome *outcome, ct_err *err)
 {
     const int code = report->code;
     char     *word;
     CT_TRY(stray_word(tuning, &report->err, &word, err));
+    const char *missing = NULL;
+    if (!word) CT_TRY(missing_word(tuning, &report->err, &missing, err));
+    if (missing)
+        return ct__outcome_end(outcome, CT_TUNE_CRASHED, err,
+                               "the program ended with exit code %d. There is no %s/%s, and it is started in the run's "
+                               "folder",
+                               code, tuning->folder, missing);
     const ct_status status =
         word ? ct__outcome_end(outcome, CT_TUNE_CRASHED, err,
                                "the program ended with exit code %d. %s is not where a shell is started, in the run's "
@@ -217,8 +240,9 @@ int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, con
     switch (report->end) {
     case CT__CHILD_NOT_STARTED: *status = not_started(tuning, report, program, err); return 0;
     case CT__CHILD_TIME:
-        *status = ct__outcome_end(outcome, CT_TUNE_TIME, err, "the program was stopped at its time limit of %s s",
-                                  ct__format_double(tuning->time_limit_s, limit));
+        *status = ct__outcome_end(outcome, CT_TUNE_TIME, err, "the program was stopped at its time limit of %s s%s",
+                                  ct__format_double(tuning->time_limit_s, limit),
+                                  tuning->server.count ? ", before it answered; is its answer flushed?" : "");
         break;
     case CT__CHILD_MEMORY:
         *status = ct__outcome_end(outcome, CT_TUNE_MEMORY, err,

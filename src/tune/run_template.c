@@ -165,7 +165,8 @@ ct_status ct__tuning_program(const ct_tuning *tuning, const ct__tune_words *comm
                 *path);
     else if (there) ct_fail(err, CT_E_ARGUMENT, "%s: is no file that can be executed", *path);
     else
-        ct_fail(err, CT_E_ARGUMENT, "the program %s is not there: neither in PATH nor as %s", name, *path);
+        ct_fail(err, CT_E_ARGUMENT, "the program %s is not there: neither in PATH nor as %s%s", name, *path,
+                strchr(name, ' ') ? "; its arguments are items of their own: [program, argument]" : "");
     free(*path);
     *path = NULL;
     return CT_E_ARGUMENT;

@@ -59,6 +59,8 @@ static int64_t bytes_of(const char *text)
     return bytes >= 1 && bytes < 9e18 ? (int64_t)bytes : 0;
 }
 
+#define MEMORY_LEAST (1 << 20) /* bytes: less is a number without its unit */
+
 static void read_top(ct__tuning_reader *r, ct__node *root)
 {
     ct_tuning *t = r->t;
@@ -68,6 +70,9 @@ static void read_top(ct__tuning_reader *r, ct__node *root)
     t->niceness = (int)r->top.niceness;
     if (memory && !(t->memory_limit = bytes_of(memory->text)))
         ct__mistake(&r->base, memory, "expected bytes, such as 500M or 2G; found \"%.40s\"", memory->text);
+    else if (memory && t->memory_limit < MEMORY_LEAST)
+        ct__mistake(&r->base, memory, "%.40s bytes hold no program: expected 1M at least, such as 500M or 2G",
+                    memory->text);
     if (!folder) return;
     t->working_folder = ct__tuning_path(r, folder->text);
     if (stat(t->working_folder, &entry) != 0 || !S_ISDIR(entry.st_mode))

@@ -129,7 +129,9 @@ static void print_association(const score_result *r)
         break;
     default: snprintf(rule, sizeof rule, "by index"); break;
     }
-    cli_row("compared", "%lld poses, %s; %lld without partner", (long long)s->poses, rule, (long long)s->lost);
+    const int of_truth = s->associate == CT_ASSOCIATE_NEAREST && r->track[0]->poses > r->track[1]->poses;
+    cli_row("compared", "%lld pose%s, %s; %lld%s without partner", (long long)s->poses, CLI_S(s->poses), rule,
+            (long long)s->lost, s->lost == 0 ? "" : of_truth ? " of the truth" : " of the estimate");
     if (s->associate != CT_ASSOCIATE_INDEX)
         cli_row("", "%.1f %% of the truth's duration has an estimate", 100 * s->covered);
     if (r->options->align == CT_ALIGNMENT_NONE) return;

@@ -51,16 +51,22 @@ static ct_status remove_folder(const char *path, ct_err *err)
     return ct_folder_remove(path, err);
 }
 
+static ct_status read_file(const char *path, cli_buffer *text, ct_err *err)
+{
+    char bytes[4096];
+    FILE *file = cli_open(path, "rb");
+    if (!file) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(errno));
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;) cli_buffer_put(text, bytes, n);
+    fclose(file);
+    return CT_OK;
+}
+
 /* The bytes of TUNE.yaml, into a copy. */
 static ct_status copy_file(const char *from, const char *to, ct_err *err)
 {
     cli_buffer text = {0};
-    char bytes[4096];
-    FILE *file = cli_open(from, "rb");
-    if (!file) return ct_fail(err, CT_E_IO, "%s: %s", from, strerror(errno));
-    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;) cli_buffer_put(&text, bytes, n);
-    fclose(file);
-    const ct_status status = ct_file_replace(to, cli_buffer_text(&text), text.used, err);
+    ct_status status = read_file(from, &text, err);
+    if (status == CT_OK) status = ct_file_replace(to, cli_buffer_text(&text), text.used, err);
     free(text.text);
     return status;
 }
@@ -87,13 +93,25 @@ static ct_status begin(const tune_request *request, tune_job *job, ct_err *err)
     return status;
 }
 
+/* Runs that tell nothing about the present: is it TUNE.yaml that changed, or what it names? */
+static ct_status refuse(const tune_request *request, const tune_job *job, ct_err *err)
+{
+    cli_buffer now = {0}, then = {0};
+    const int both = read_file(request->path, &now, NULL) == CT_OK && read_file(job->yaml, &then, NULL) == CT_OK;
+    const int same = both && now.used == then.used && !memcmp(cli_buffer_text(&now), cli_buffer_text(&then), now.used);
+    free(now.text);
+    free(then.text);
+    return ct_fail(err, CT_E_ARGUMENT,
+                   "%s: its runs were made with another command, other files, logs or options of the comparison than "
+                   "those of %s now%s%s%s; --force starts anew, another --out keeps it", request->out, request->path,
+                   same ? ", which is as it was: what it names has changed" : ", which differs from ",
+                   same ? "" : job->yaml, same ? " (program, script, file, log or truth)" : "");
+}
+
 static ct_status resume(const tune_request *request, tune_job *job, ct_err *err)
 {
     if (ct_run_folder_get(job->folder)->key != ct_tuning_digest(job->tuning))
-        return ct_fail(err, CT_E_ARGUMENT,
-                       "%s: its runs were made with another command, other files, logs or options of the comparison "
-                       "than those of %s now; --force starts anew, another --out keeps it",
-                       request->out, request->path);
+        return refuse(request, job, err);
     return copy_file(request->path, job->yaml, err);
 }
 
