@@ -210,6 +210,7 @@ typedef struct {
     ct_se3         motion;/* of the last estimate's alignment, with its scale      */
     double         scale;
     int            told;  /* 1: an outcome of this queue has the conventions       */
+    int            kept;  /* 1: this queue has kept the truth's positions          */
 } ct__log_sites;
 
 ct_status ct__sites_open(const ct_tuning *tuning, int32_t log, const char *folder, const char *here,
