@@ -123,11 +123,6 @@ void ct__coordinates_values(const ct__coordinates *c, const double *x, double *v
     }
 }
 
-double ct__coordinates_slope(const ct__coordinates *c, int32_t k, double value)
-{
-    return c->power[k] != 0 ? value / c->power[k] : c->scale[k];
-}
-
 void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k) { c->lower[k] = c->upper[k] = x_k; }
 
 void ct__coordinates_release(ct__coordinates *c, int32_t k)
