@@ -5,7 +5,7 @@
 
 #define UNITS  8.0   /* of a linear parameter's range: a first step is a sixteenth of it       */
 #define PASSES 200   /* of a search over one floor: more than the bits of a double, twice      */
-#define ROUNDS 20    /* over the groups: they share no parameter, so one suffices but for ties */
+#define ROUNDS 200   /* over the groups: one suffices but for ties of parameters in two groups */
 #define NEAR   1e-14 /* relative: exp and log round the coordinate of a bound to within it     */
 
 double ct__quantity_power(ct_quantity quantity)
