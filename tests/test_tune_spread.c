@@ -159,8 +159,8 @@ static void test_a_point_is_moved_to_the_nearest_within_bounds_and_spreads(void)
     }
 }
 
-/* b is a tenth of a constant, whatever its own bounds are; c is above 1. */
-static void test_a_tie_to_a_constant_that_exceeds_the_spread_is_refused(void)
+/* b is a tenth of a constant, whatever its own bounds are; c is above 1. Or a is where b, its tenth, is above 0.1. */
+static void test_ties_whose_bounds_exceed_the_spread_are_refused(void)
 {
     const double spread[] = {2};
     ct_err       err = {0};
@@ -174,11 +174,19 @@ static void test_a_tie_to_a_constant_that_exceeds_the_spread_is_refused(void)
     CHECK_REFUSED(ct_tune_check(&problem, &err), err, "the bounds of c and b are further apart");
     p[2].lower = 0.15;
     CHECK_OK(ct_tune_check(&problem, &err), err);
+    p[0] = toy_parameter("a", 1);
+    p[0].group = 0;
+    p[1].group = -1;
+    p[1].lower = 0.1;
+    p[2].start = p[2].upper = 0.4;
+    CHECK_REFUSED(ct_tune_check(&problem, &err), err, "the bounds of a and c are further apart");
+    p[2].start = p[2].upper = 0.6;
+    CHECK_OK(ct_tune_check(&problem, &err), err);
 }
 
 int main(void)
 {
-    RUN(test_a_tie_to_a_constant_that_exceeds_the_spread_is_refused);
+    RUN(test_ties_whose_bounds_exceed_the_spread_are_refused);
     RUN(test_a_step_within_bounds_and_spreads_is_the_least);
     RUN(test_a_point_is_moved_to_the_nearest_within_bounds_and_spreads);
     return ct_test_end();

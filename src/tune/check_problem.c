@@ -89,10 +89,10 @@ static ct_status check_spread(const ct_tune_problem *problem, int32_t group, ct_
     for (int32_t i = 0; i < problem->parameters; i++) {
         const ct_tune_parameter *p = &problem->parameter[i];
         if (p->group != group) continue;
-        const ct_tune_parameter *to = p->tie >= 0 ? &problem->parameter[p->tie] : p;
         const double times = p->tie >= 0 ? p->factor : 1;
-        const double a = log_variance(p, CT_MAX(p->lower, times * to->lower)),
-                     b = log_variance(p, CT_MIN(p->upper, times * to->upper));
+        double       lower, upper;
+        ct__tied_bounds(problem, p->tie >= 0 ? p->tie : i, &lower, &upper);
+        const double a = log_variance(p, times * lower), b = log_variance(p, times * upper);
         if (CT_MIN(a, b) > floor) floor = CT_MIN(a, b), most = p;
         if (CT_MAX(a, b) < top) top = CT_MAX(a, b), least = p;
     }

@@ -68,6 +68,8 @@ void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k);
 /* It moves within its bounds again. */
 void ct__coordinates_release(ct__coordinates *c, int32_t k);
 int  ct__coordinates_held(const ct__coordinates *c, int32_t k);
+/* Bounds of a parameter without tie, narrowed by those of parameters that are tied to it. */
+void ct__tied_bounds(const ct_tune_problem *problem, int32_t i, double *lower, double *upper);
 /* Log variance per logarithm of the number, as in CT_QUANTITY_LIST; of a number 0. */
 double ct__quantity_power(ct_quantity quantity);
 /* log(spread of the group). */
