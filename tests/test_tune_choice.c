@@ -533,6 +533,8 @@ static void test_what_cannot_be_tuned_is_refused(void)
     REFUSED(p[1].group = 3, "no group");
     REFUSED(p[0].group = p[1].group = 0; problem.spreads = 1; problem.spread = spread; p[1].lower = 0.5; p[0].upper = 1;
             p[1].start = 900; p[1].lower = 800, "cannot be met");
+    REFUSED(p[0].group = p[1].group = 0; problem.spreads = 1; problem.spread = spread; p[1].tie = 0; p[1].factor = 200,
+            "are tied, and their variances have the ratio 200");
     ct_tune_options o = ct_tune_defaults();
     ct_tune_result  r;
     toy t = {.rows = 2, .residual = weighted_mean};

@@ -471,6 +471,37 @@ static void test_a_search_among_jumps_begins_again_on_one_log(void)
     ct_tune_result_free(&r);
 }
 
+/* Linear residuals of three variances, drawn with this seed. */
+static int32_t drawn;
+static void drawn_lines(const toy *t, const double *value, int32_t log_, double *r)
+{
+    (void)log_;
+    for (int64_t i = 0; i < t->rows; i++) {
+        r[i] = 0.3 * toy_noise(0, i, 50);
+        for (int k = 0; k < t->m; k++)
+            r[i] += toy_noise(drawn, i % 8, k) * (log(value[k]) - 2 * toy_noise(drawn, 0, 60 + k));
+    }
+}
+
+/* PRAXIS asks NLopt for NaN in some of these. */
+static void test_no_run_has_a_number_that_is_not_finite(void)
+{
+    for (drawn = 1; drawn <= 90; drawn++) {
+        ct_tune_parameter p[3];
+        const ct_tune_problem problem = {3, 1, 0, p, LOGS, NULL};
+        ct_tune_options o = ct_tune_defaults();
+        toy t = {.rows = 20, .residual = drawn_lines};
+        for (int k = 0; k < 3; k++) p[k] = toy_parameter((const char *[]){"p0", "p1", "p2"}[k], 1);
+        p[0].lower = 0.99; /* hardly any room below the start */
+        p[1].upper = drawn % 2 ? 1 : 100;
+        o.method = CT_TUNE_POWELL;
+        o.points = 60;
+        o.folds = 0;
+        ct_tune_result r = toy_tune(&t, &problem, &o); /* checks the bounds of every run */
+        ct_tune_result_free(&r);
+    }
+}
+
 static void test_a_search_that_is_stuck_says_so_and_where(void)
 {
     ct_tune_parameter p[SENSORS];
@@ -536,5 +567,6 @@ int main(void)
     RUN(test_progress_counts_what_comes_after_the_search);
     RUN(test_a_search_among_jumps_begins_again_on_one_log);
     RUN(test_a_search_that_is_stuck_says_so_and_where);
+    RUN(test_no_run_has_a_number_that_is_not_finite);
     return ct_test_end();
 }

@@ -159,8 +159,34 @@ static void test_a_point_is_moved_to_the_nearest_within_bounds_and_spreads(void)
     }
 }
 
+/* b is a tenth of a constant, whatever its own bounds are; c is above 1. Or a is where b, its tenth, is above 0.1. */
+static void test_ties_whose_bounds_exceed_the_spread_are_refused(void)
+{
+    const double spread[] = {2};
+    ct_err       err = {0};
+    ct_tune_parameter p[3] = {toy_parameter("a", 1), toy_parameter("b", 0.1), toy_parameter("c", 2)};
+    const ct_tune_problem problem = {3, 1, 1, p, LOGS, spread};
+    p[0].lower = p[0].upper = 1;
+    p[1].tie = 0;
+    p[1].factor = 0.1;
+    p[1].group = p[2].group = 0;
+    p[2].lower = 1;
+    CHECK_REFUSED(ct_tune_check(&problem, &err), err, "the bounds of c and b are further apart");
+    p[2].lower = 0.15;
+    CHECK_OK(ct_tune_check(&problem, &err), err);
+    p[0] = toy_parameter("a", 1);
+    p[0].group = 0;
+    p[1].group = -1;
+    p[1].lower = 0.1;
+    p[2].start = p[2].upper = 0.4;
+    CHECK_REFUSED(ct_tune_check(&problem, &err), err, "the bounds of a and c are further apart");
+    p[2].start = p[2].upper = 0.6;
+    CHECK_OK(ct_tune_check(&problem, &err), err);
+}
+
 int main(void)
 {
+    RUN(test_ties_whose_bounds_exceed_the_spread_are_refused);
     RUN(test_a_step_within_bounds_and_spreads_is_the_least);
     RUN(test_a_point_is_moved_to_the_nearest_within_bounds_and_spreads);
     return ct_test_end();

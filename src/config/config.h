@@ -1,7 +1,7 @@
 /* config.h: a configuration file as a tree of values that know their bytes.
  *
  * A reader of a format (read_<format>.c) makes the tree. It records where the text of each scalar begins and ends and
- * changes nothing. find.c follows key paths in the tree, write.c replaces texts. No reader recurses: open containers
+ * changes nothing. follow.c follows key paths in the tree, write.c replaces texts. No reader recurses: open containers
  * are found by their parents. To add a format: a row in CT_CONFIG_FORMAT_LIST, a reader here, its case in config.c.
  */
 #ifndef CT_CONFIG_PRIVATE_H

@@ -63,6 +63,22 @@ static double log_variance(const ct_tune_parameter *p, double value)
     return ct__quantity_power(p->quantity) * log(value);
 }
 
+/* Two parameters of a group that are multiples of one: their variances have a ratio of their own. */
+static ct_status check_tied_spread(const ct_tune_problem *problem, int32_t i, ct_err *err)
+{
+    const ct_tune_parameter *p = &problem->parameter[i];
+    for (int32_t k = 0; k < i && p->group >= 0; k++) {
+        const ct_tune_parameter *q = &problem->parameter[k];
+        const int same = p->tie >= 0 && (p->tie == k || p->tie == q->tie);
+        const double ratio = same ? exp(fabs(log_variance(p, p->factor / (q->tie >= 0 ? q->factor : 1)))) : 1;
+        if (p->group == q->group && ratio > problem->spread[p->group] * (1 + 1e-9))
+            return ct_fail(err, CT_E_ARGUMENT,
+                           "a spread of %g cannot be met: %s and %s are tied, and their variances have the ratio %g",
+                           problem->spread[p->group], q->name, p->name, ratio);
+    }
+    return CT_OK;
+}
+
 /* Two parameters whose bounds are further apart than the spread. */
 static ct_status check_spread(const ct_tune_problem *problem, int32_t group, ct_err *err)
 {
@@ -73,7 +89,10 @@ static ct_status check_spread(const ct_tune_problem *problem, int32_t group, ct_
     for (int32_t i = 0; i < problem->parameters; i++) {
         const ct_tune_parameter *p = &problem->parameter[i];
         if (p->group != group) continue;
-        const double a = log_variance(p, p->lower), b = log_variance(p, p->upper);
+        const double times = p->tie >= 0 ? p->factor : 1;
+        double       lower, upper;
+        ct__tied_bounds(problem, p->tie >= 0 ? p->tie : i, &lower, &upper);
+        const double a = log_variance(p, times * lower), b = log_variance(p, times * upper);
         if (CT_MIN(a, b) > floor) floor = CT_MIN(a, b), most = p;
         if (CT_MAX(a, b) < top) top = CT_MAX(a, b), least = p;
     }
@@ -117,5 +136,6 @@ ct_status ct_tune_check(const ct_tune_problem *problem, ct_err *err)
         CT_TRY(check_group(problem, i, err));
     }
     for (int32_t g = 0; g < problem->spreads; g++) CT_TRY(check_spread(problem, g, err));
+    for (int32_t i = 0; i < problem->parameters; i++) CT_TRY(check_tied_spread(problem, i, err));
     return CT_OK;
 }

@@ -5,7 +5,7 @@
 
 #define UNITS  8.0   /* of a linear parameter's range: a first step is a sixteenth of it       */
 #define PASSES 200   /* of a search over one floor: more than the bits of a double, twice      */
-#define ROUNDS 20    /* over the groups: they share no parameter, so one suffices but for ties */
+#define ROUNDS 200   /* over the groups: one suffices but for ties of parameters in two groups */
 #define NEAR   1e-14 /* relative: exp and log round the coordinate of a bound to within it     */
 
 double ct__quantity_power(ct_quantity quantity)
@@ -29,8 +29,7 @@ static double coordinate_of(double power, double scale, double start, double val
     return power != 0 ? power * log(value / start) : (value - start) / scale;
 }
 
-/* Bounds of the parameter itself, narrowed by those of parameters that are tied to it. */
-static void bounds_of(const ct_tune_problem *problem, int32_t i, double *lower, double *upper)
+void ct__tied_bounds(const ct_tune_problem *problem, int32_t i, double *lower, double *upper)
 {
     *lower = problem->parameter[i].lower;
     *upper = problem->parameter[i].upper;
@@ -47,7 +46,7 @@ static void add_coordinate(ct__coordinates *c, int32_t i)
 {
     const ct_tune_parameter *p = &c->problem->parameter[i];
     double lower, upper;
-    bounds_of(c->problem, i, &lower, &upper);
+    ct__tied_bounds(c->problem, i, &lower, &upper);
     if (p->tie >= 0 || !(lower < upper)) return;
     const int32_t k = c->n++;
     c->parameter[k] = i;
@@ -112,7 +111,7 @@ void ct__coordinates_values(const ct__coordinates *c, const double *x, double *v
     for (int32_t k = 0; k < c->n; k++) {
         const int32_t i = c->parameter[k];
         double lower, upper;
-        bounds_of(problem, i, &lower, &upper);
+        ct__tied_bounds(problem, i, &lower, &upper);
         const double v =
             c->power[k] != 0 ? value[i] * exp(x[k] / c->power[k]) : value[i] + c->scale[k] * x[k];
         value[i] = x[k] == 0 ? value[i] : within(v, lower, upper);
@@ -121,11 +120,6 @@ void ct__coordinates_values(const ct__coordinates *c, const double *x, double *v
         const ct_tune_parameter *p = &problem->parameter[i];
         if (p->tie >= 0) value[i] = CT_MAX(p->lower, CT_MIN(p->upper, p->factor * value[p->tie]));
     }
-}
-
-double ct__coordinates_slope(const ct__coordinates *c, int32_t k, double value)
-{
-    return c->power[k] != 0 ? value / c->power[k] : c->scale[k];
 }
 
 void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k) { c->lower[k] = c->upper[k] = x_k; }

@@ -25,13 +25,24 @@ static nlopt_algorithm algorithm_of(ct_tune_method method)
                                            : NLOPT_GN_DIRECT_L;
 }
 
+/* PRAXIS asks for NaN where a start is near a bound. */
+static int is_finite(unsigned n, const double *x)
+{
+    for (unsigned k = 0; k < n; k++)
+        if (!isfinite(x[k])) return 0;
+    return 1;
+}
+
 static double objective(unsigned n, const double *x, double *gradient, void *user)
 {
     nlopt_run *r = user;
     ct__tune_point *p = NULL;
-    (void)n;
     (void)gradient;
     const int64_t before = r->t->points;
+    if (!is_finite(n, x)) {
+        if (++r->known > KNOWN_MOST) nlopt_force_stop(r->opt);
+        return LARGE;
+    }
     if (r->status == CT_OK && ct__points_left(r->t)) r->status = ct__point_at(r->t, x, &p);
     if (r->status == CT_OK && p) r->status = ct__evaluate(r->t, 1, &p, CT__TRAIN, r->t->repeats);
     r->known = r->t->points > before ? 0 : r->known + 1;

@@ -4,7 +4,7 @@
  *                                                                                  run_supervisor.c, run_descendants.c
  *   arguments      templates with placeholders                                     run_template.c, run_shell.c
  *   folders        one a run, those of failures are kept                           run_folder.c
- *   comparison     sites of a log, the estimate's residuals, own scoring           run_compare.c, run_first.c
+ *   comparison     sites of a log, the estimate's residuals, own scoring           run_compare.c
  *   queue          runs waiting, under way, ended                                  queue_local.c, queue_server.c
  *
  * Every slot of the queue has a supervisor, below a reaper that this process forks; both are subreapers:
@@ -210,6 +210,7 @@ typedef struct {
     ct_se3         motion;/* of the last estimate's alignment, with its scale      */
     double         scale;
     int            told;  /* 1: an outcome of this queue has the conventions       */
+    int            kept;  /* 1: this queue has kept the truth's positions          */
 } ct__log_sites;
 
 ct_status ct__sites_open(const ct_tuning *tuning, int32_t log, const char *folder, const char *here,

@@ -95,7 +95,7 @@ static int is_wanted(const ct_tune_problem *problem, int32_t log)
 
 void ct__estimate_keep(const ct__local *q, const ct__run *run)
 {
-    const ct__log_sites *sites = &q->sites[run->log];
+    ct__log_sites *sites = &q->sites[run->log];
     char name[64];
     if (!q->estimates || !run->trajectory || !run->outcome.residual || run->repeat) return;
     if (!is_wanted(&q->tuning->problem, run->log)) return;
@@ -104,6 +104,7 @@ void ct__estimate_keep(const ct__local *q, const ct__run *run)
     if (sites->truth) (void)ct_trajectory_meet(run->trajectory, sites->truth, &by_estimate, &by_truth, NULL);
     write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, run->value, name), run->trajectory, by_estimate,
                     sites, &v);
-    if (sites->truth)
-        write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, NULL, name), sites->truth, by_truth, NULL, &v);
+    if (sites->kept || !sites->truth) return;
+    write_positions(q, ct_tuning_estimate_name(q->tuning, run->log, NULL, name), sites->truth, by_truth, NULL, &v);
+    sites->kept = 1;
 }

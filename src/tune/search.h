@@ -1,18 +1,22 @@
 /* search.h: what the methods of tune share.
  *
- *   check_problem.c    ct_tune_check
- *   coordinates.c      parameters as coordinates: logarithms, ties, bounds, spreads
+ *   check_problem.c     ct_tune_check
+ *   coordinates.c       parameters as coordinates: logarithms, ties, bounds, spreads
  *   bounded_quadratic.c a quadratic minimised within bounds and spreads
- *   dense.c            Cholesky of small matrices
- *   evaluate_points.c  points of the coordinates evaluated by runs: batches, repeats, failures
- *   linear_model.c     a linear model of each residual, from points
- *   noise_bias.c       what the noise of runs adds to it
- *   first_points.c     a point along each coordinate
- *   method_*.c         one method each; dfgn.h has the files of the default
- *   find_start.c       a first point with an estimate; the noise of the estimator
- *   find_effects.c     parameters without effect
- *   pilot_logs.c       few training logs that stand for all of them while a search is far from its end
- *   tune.c             a run in order
+ *   dense.c             Cholesky of small matrices
+ *   evaluate_points.c   points of the coordinates evaluated by runs: batches, repeats, failures
+ *   linear_model.c      a linear model of each residual, from points
+ *   noise_bias.c        what the noise of runs adds to it
+ *   first_points.c      a point along each coordinate
+ *   method_*.c          one method each; dfgn.h has the files of the default
+ *   find_start.c        a first point with an estimate; the noise of the estimator
+ *   find_effects.c      parameters without effect
+ *   pilot_logs.c        few training logs that stand for all of them while a search is far from its end
+ *   search_global.c     a method, with restarts; points far away
+ *   held_out.c          held-out logs choose between answers and the start values
+ *   tune_error_bars.c   standard errors, sensitivities
+ *   tune_findings.c, tune_conventions.c
+ *   tune.c              a run in order
  *
  * The loss of a point is the mean over training logs of half the mean square of their residuals: every log counts
  * alike, whatever its length. Residual vectors are compared in the norm whose half square is that loss,
@@ -59,13 +63,13 @@ void ct__coordinates_values(const ct__coordinates *c, const double *x, double *v
 void ct__coordinates_project(const ct__coordinates *c, double *x);
 /* The limits of each coordinate if the least log variance of each group is floor[group]. */
 void ct__coordinates_limits(const ct__coordinates *c, const double *floor, double *lower, double *upper);
-/* d value / d x at x, of coordinate k. */
-double ct__coordinates_slope(const ct__coordinates *c, int32_t k, double value);
 /* Coordinate k stays at x_k from now on. */
 void ct__coordinates_hold(ct__coordinates *c, int32_t k, double x_k);
 /* It moves within its bounds again. */
 void ct__coordinates_release(ct__coordinates *c, int32_t k);
 int  ct__coordinates_held(const ct__coordinates *c, int32_t k);
+/* Bounds of a parameter without tie, narrowed by those of parameters that are tied to it. */
+void ct__tied_bounds(const ct_tune_problem *problem, int32_t i, double *lower, double *upper);
 /* Log variance per logarithm of the number, as in CT_QUANTITY_LIST; of a number 0. */
 double ct__quantity_power(ct_quantity quantity);
 /* log(spread of the group). */

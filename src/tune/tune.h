@@ -2,9 +2,8 @@
  *
  *   tuning_*.c     the file TUNE.yaml -> ct_tuning                                       (reads config, score)
  *   run_*.c        a run: its folder, files, arguments; the child; its estimate compared with the truth
- *   queue_*.c      processes of this machine, a server, the journal
- *   method_*.c     methods over residual vectors
- *   choose.c ...   held-out logs, error bars, sensitivities
+ *   queue_*.c      processes of this machine, a server, other ranks; journal*.c: runs that are known already
+ *   search.h       methods over residual vectors, held-out logs, error bars: its files
  */
 #ifndef CT_TUNE_INTERNAL_H
 #define CT_TUNE_INTERNAL_H
