@@ -78,5 +78,9 @@ for line in sys.stdin:
         time.sleep(60)
     elif what == 117:
         sys.exit(0)
+    elif what == 120:
+        time.sleep(1)
+        write(request)
+        answer(id=number, ok=True)
     elif what == 113:
         os.abort()

@@ -14,6 +14,7 @@
 
 #define DISK_BYTES 65536 /* with less room than this a disk is full: a trajectory is larger */
 #define PAUSE_MS   8     /* short beside a run, long beside a poll                           */
+#define SUSPENDED_S 0.5  /* beyond the end of a wait: longer than a busy machine makes one wait */
 
 void ct__run_free(ct__run *run)
 {
@@ -254,6 +255,17 @@ static nfds_t watch_all(const ct__local *q, double *until, int *busy)
     return count;
 }
 
+/* A wait of this process ended much later than it should: it was suspended, as batch systems do with all processes of a
+ * job, and so were the servers. That time is not of their runs. */
+static void wait_is_over(ct__local *q, double until)
+{
+    const double late = ct_now_s() - until;
+    for (int i = 0; late > SUSPENDED_S && i < q->slots; i++) {
+        q->slot[i].asked += late;
+        q->slot[i].deadline += late;
+    }
+}
+
 /* Messages of other ranks have no descriptor: between pauses of at most PAUSE_MS they are asked for. */
 ct_status ct__local_wait(ct__local *q, double until, int *any, ct_err *err)
 {
@@ -266,7 +278,9 @@ ct_status ct__local_wait(ct__local *q, double until, int *any, ct_err *err)
         if (heard) return CT_OK;
         const double left_ms = fmin(fmax(0, ceil(1e3 * (until - ct_now_s()))), 1e9);
         const int    last = !q->hear || left_ms <= pause_ms;
+        const double end = ct_now_s() + 1e-3 * (last ? left_ms : pause_ms);
         const int    n = poll(q->poll, count, last ? (int)left_ms : pause_ms);
+        wait_is_over(q, end);
         if (n < 0 && errno != EINTR) return ct_fail(err, CT_E_IO, "waiting for runs fails: %s", strerror(errno));
         *any = n > 0;
         CT_TRY(go_on_all(q, n > 0, err));

@@ -50,6 +50,7 @@ void ct__child_close(ct__child *child)
     close_fd(&child->to);
     close_fd(&child->from);
     kill(child->reaper, SIGTERM); /* the closed socket is enough for a supervisor, but for one that is stopped */
+    kill(child->reaper, SIGCONT); /* it may be stopped itself */
     while (waitpid(child->reaper, NULL, 0) < 0 && errno == EINTR) {} /* ECHILD: the host program took it */
     child->reaper = 0;
 }
