@@ -39,9 +39,17 @@ static ct__log_sites *sites_of(ct__local *q, const ct__run *run) { return &q->si
 ct_status ct__disk_check(const ct__local *q, ct_err *err)
 {
     struct statvfs disk;
+    if (!ct__folder_is_there(q))
+        return ct_fail(err, CT_E_IO,
+                       "%s: was moved or removed while runs are under way; put it back, or resume it where it is",
+                       q->folder);
     if (statvfs(q->folder, &disk)) return CT_OK;
     const double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
     if (bytes >= DISK_BYTES && (disk.f_files == 0 || disk.f_favail > 0)) return CT_OK;
+    if (bytes >= DISK_BYTES)
+        return ct_fail(err, CT_E_IO,
+                       "%s: the disk has no room for another file, and what a run wrote may be missing; make room, and "
+                       "resume", q->folder);
     return ct_fail(err, CT_E_IO,
                    "%s: the disk may be full: %.0f kB are left, and what a run wrote may lack its end; make room, and "
                    "resume", q->folder, 1e-3 * bytes);
