@@ -135,8 +135,9 @@ static ct_status take_report(ct__local *q, ct__slot *slot, ct_err *err)
     CT_TRY(ct__child_report(child, &run->report, err));
     const int   was_score = run->state == CT__RUN_SCORE;
     const char *program = was_score ? q->score_program : q->program;
-    const int   well = ct__outcome_of_report(q->tuning, &run->report, program ? program : "the program", &run->outcome,
-                                             &status, err);
+    const char *who = was_score ? "the scoring command" : "the program";
+    const int   well =
+        ct__outcome_of_report(q->tuning, &run->report, who, program ? program : who, &run->outcome, &status, err);
     if (run->report.end == CT__CHILD_LOST) ct__child_close(child);
     CT_TRY(status);
     if (!well) return ct__run_ends(q, slot, CT__STAGE_FAILED, err);

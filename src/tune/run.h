@@ -231,8 +231,8 @@ ct_status ct__outcome_end(ct_tune_outcome *outcome, ct_tune_end end, ct_err *err
 ct_status ct__outcome_say(ct_tune_outcome *outcome, const char *before, const char *why, ct_err *err);
 /* Appends the last lines of what a program wrote to a message: of stderr, or stdout where that is empty. */
 ct_status ct__outcome_quote(ct_tune_outcome *outcome, const ct__report *report, ct_err *err);
-/* The end of a program that did not end well; 1 if it did. */
-int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *program,
+/* The end of a program that did not end well; 1 if it did. who: "the program", "the server", ... of sentences. */
+int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *who, const char *program,
                           ct_tune_outcome *outcome, ct_status *status, ct_err *err);
 
 #endif
