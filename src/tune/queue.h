@@ -43,6 +43,7 @@ typedef struct {
     ct__run  *run;      /* NULL: none under way                              */
     int       served;   /* 1: child has a server's program started           */
     int64_t   answers;  /* of the server, since it was started               */
+    int64_t   number;   /* of the run that it was started for                */
     double    asked, deadline; /* of the run that the server has; INFINITY: none */
     ct__text  line;     /* what it wrote, up to the end of a line            */
 } ct__slot;
@@ -84,6 +85,8 @@ ct_status ct__run_command(const ct__local *q, ct__run *run, ct_err *err);
 ct_status ct__folders_open(ct__local *q, ct_err *err);
 /* Is the folder of runs still the one that was opened? */
 int ct__folder_is_there(const ct__local *q);
+/* Kills what the program that was started for this run has left: its supervisor was killed, and maybe the reaper. */
+void ct__folder_end_strays(const ct__local *q, int64_t number);
 /* After a run: its folder is removed, or kept with what the program wrote. */
 void ct__folder_settle(ct__local *q, ct__run *run, int abandoned);
 

@@ -82,9 +82,19 @@ ct_status ct__folders_open(ct__local *q, ct_err *err)
     struct stat entry = {0};
     if (status == CT_OK && stat(q->folder, &entry))
         status = ct_fail(err, ct__io_status(), "%s: cannot be read: %s", q->folder, strerror(errno));
+    char *runs = status == CT_OK ? ct__join_path(q->folder, "run-") : NULL;
+    if (runs) ct__kill_marked(runs); /* what an earlier process left, though all of its watchers were killed */
+    free(runs);
     q->device = entry.st_dev;
     q->inode = entry.st_ino;
     return status == CT_OK ? survey(q, err) : status;
+}
+
+void ct__folder_end_strays(const ct__local *q, int64_t number)
+{
+    char *mark = path_of(q, number, "/");
+    if (mark) ct__kill_marked(mark);
+    free(mark);
 }
 
 int ct__folder_is_there(const ct__local *q)

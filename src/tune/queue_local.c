@@ -138,7 +138,10 @@ static ct_status take_report(ct__local *q, ct__slot *slot, ct_err *err)
     const char *who = was_score ? "the scoring command" : "the program";
     const int   well =
         ct__outcome_of_report(q->tuning, &run->report, who, program ? program : who, &run->outcome, &status, err);
-    if (run->report.end == CT__CHILD_LOST) ct__child_close(child);
+    if (run->report.end == CT__CHILD_LOST) {
+        ct__child_close(child);
+        ct__folder_end_strays(q, run->number);
+    }
     CT_TRY(status);
     if (!well) return ct__run_ends(q, slot, CT__STAGE_FAILED, err);
     return was_score ? ct__run_ends(q, slot, CT__STAGE_SCORED, err) : after_program(q, slot, err);

@@ -98,6 +98,7 @@ static ct_status start_server(ct__local *q, ct__slot *slot, ct_err *err)
     (void)fcntl(slot->child.to, F_SETFL, O_NONBLOCK);
     slot->line.used = 0;
     slot->answers = 0;
+    slot->number = slot->run->number;
     return ct__run_start(q, slot->run, &slot->child, &q->tuning->server, q->program, err);
 }
 
@@ -192,6 +193,7 @@ static ct_status take_end(ct__local *q, ct__slot *slot, int *ended, ct_err *err)
     ct_status status = CT_OK;
     CT_TRY(ct__child_report(&slot->child, &run->report, err));
     ct__child_close(&slot->child);
+    if (run->report.end == CT__CHILD_LOST) ct__folder_end_strays(q, slot->number);
     if (run->report.end == CT__CHILD_ENDED && !run->report.code && slot->answers > 0 && !slot->line.used) {
         *ended = 0;
         ct__report_free(&run->report);

@@ -29,6 +29,8 @@
 
 /* ---- Children --------------------------------------------------------------------------------- */
 
+#define CT__MARK "COVTUNE_RUN" /* in the environment of programs: the folder of their run, with a slash */
+
 #define CT__GRACE_S    1.0       /* between SIGTERM and SIGKILL at the time limit                        */
 #define CT__KEEP_BYTES 65536     /* of each stream: the first quarter and the last three                 */
 #define CT__KEEP_SCORE (1 << 26) /* of the stdout of a scoring command: three million residuals          */
@@ -126,6 +128,9 @@ void ct__close_others(int a, int b, int c);
 int ct__add_numbers(const char *text, pid_t list[], int count, int room);
 /* Kills all descendants of this process and reaps them. Those that may not be killed are left. */
 void ct__kill_descendants(void);
+/* Kills processes that have CT__MARK "=" and a text that begins so in the environment they were started with: what runs
+ * left whose supervisor and reaper were killed at the same moment. */
+void ct__kill_marked(const char *beginning);
 /* The name and the command line that other processes see. */
 void ct__rename_process(const char *name);
 /* Sum of the resident sets of all descendants of this process, bytes. */
