@@ -1,9 +1,11 @@
 /* test_base.c: messages, growth, random numbers. */
 #define _DEFAULT_SOURCE /* setgroups */
+#define _XOPEN_SOURCE 700
 #include "base/base.h"
 #include "base/select.h"
 #include "ct_test.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -178,6 +180,32 @@ static int remove_as_user(const char *folder)
     return ct_folder_remove(root, NULL) == CT_OK && lstat(root, &entry) != 0 ? 0 : 1;
 }
 
+/* Folders within each other, so deep that no path leads to the last: they stayed, and filled the disk run by run. */
+static void test_a_folder_is_removed_whatever_its_depth(void)
+{
+    enum { DEEP = 300 };
+    char        root[4096], name[200];
+    struct stat entry;
+    ct_err      err = {0};
+    snprintf(root, sizeof root, "%s/deep", ct_test_folder());
+    CHECK_OK(ct_folder_remove(root, &err), err);
+    CHECK(mkdir(root, 0777) == 0);
+    memset(name, 'd', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    int at = open(root, O_RDONLY | O_DIRECTORY);
+    for (int i = 0; i < DEEP && at >= 0; i++) {
+        const int made = mkdirat(at, name, 0777), below = openat(at, name, O_RDONLY | O_DIRECTORY);
+        const int file = openat(at, i % 2 ? ".covtune-up-3" : "file", O_WRONLY | O_CREAT, 0666);
+        CHECK(made == 0 && below >= 0 && file >= 0 && symlinkat("/", at, "link") == 0);
+        close(file);
+        close(at);
+        at = below;
+    }
+    close(at);
+    CHECK_OK(ct_folder_remove(root, &err), err);
+    CHECK(lstat(root, &entry) != 0 && errno == ENOENT);
+}
+
 static void test_a_folder_is_removed_whatever_its_modes(void)
 {
     char   kept[4096], missing[4096];
@@ -212,6 +240,7 @@ int main(void)
     RUN(test_the_median_is_in_the_middle);
     RUN(test_selection_agrees_with_sorting);
     RUN(test_a_name_is_found_in_its_list);
+    RUN(test_a_folder_is_removed_whatever_its_depth);
     RUN(test_a_folder_is_removed_whatever_its_modes);
     return ct_test_end();
 }

@@ -372,6 +372,32 @@ static void test_a_full_disk_leaves_a_whole_file(void)
     remove(journal_path());
 }
 
+/* Another program removes, cuts or writes the file while it is in use: what was appended then was lost in silence. */
+static void test_a_file_that_others_change_is_noticed(void)
+{
+    for (int how = 0; how < 3; how++) {
+        sums            s = {.rng = ct_rng_seed(1), .rows = 9};
+        ct_err          err = {0};
+        int64_t         ticket;
+        double          value[N];
+        ct_tune_outcome outcome;
+        ct_tune_queue  *queue;
+        remove(journal_path());
+        CHECK_OK(open_journal(&s, 5, 0, &queue, &err), err);
+        for (int64_t i = 0; i < 3; i++) CHECK(ask(queue, i, 0, 9) == 0);
+        if (how == 0) CHECK(remove(journal_path()) == 0);
+        if (how == 1) CHECK(truncate(journal_path(), 100) == 0);
+        FILE *file = how == 2 ? fopen(journal_path(), "a") : NULL;
+        CHECK((how == 2) == (file != NULL) && (!file || (fputs("a line\n", file) >= 0 && fclose(file) == 0)));
+        values_of(3, value);
+        CHECK_OK(queue->submit(queue->user, &(ct_tune_request){3, 0, 0, value}, &err), err);
+        CHECK_REFUSED(queue->collect(queue->user, 1, &ticket, &outcome, &err), err,
+                      how ? "was changed by another program while it was in use" : "was removed while it was in use");
+        ct_tune_queue_free(queue);
+    }
+    remove(journal_path());
+}
+
 static void test_misuse_has_sentences(void)
 {
     sums           s = {.rng = ct_rng_seed(1), .rows = 5}, other = s;
@@ -490,6 +516,7 @@ int main(void)
     RUN(test_a_cut_at_any_byte_loses_one_run);
     RUN(test_damage_is_noticed);
     RUN(test_a_full_disk_leaves_a_whole_file);
+    RUN(test_a_file_that_others_change_is_noticed);
     RUN(test_misuse_has_sentences);
     RUN(test_a_killed_process_leaves_no_lock);
     RUN(test_ten_thousand_runs_open_in_under_a_second);

@@ -250,9 +250,69 @@ static void test_what_is_killed_between_runs_is_replaced(void)
     CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
+/* Is there a process, and not only what is left of one until its parent asks? */
+static int lives(long pid)
+{
+    char  path[64], state = 'Z';
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 'Z';
+    if (file) fclose(file);
+    return state != 'Z';
+}
+
+/* How many of the processes whose numbers are in the file live; waits for three to be there. */
+static int count_bred(const char *path, int await)
+{
+    int alive = 0;
+    for (int i = 0; await && i < 1000 && line_count(path) < 3; i++) usleep(5000);
+    FILE *file = fopen(path, "r");
+    long  pid;
+    while (file && fscanf(file, "%ld", &pid) == 1) alive += lives(pid);
+    if (file) fclose(file);
+    return alive;
+}
+
+/* Stops them before it kills them: none sees another end. */
+static void kill_at_once(const pid_t list[], int count)
+{
+    for (int i = 0; i < count; i++) kill(list[i], SIGSTOP);
+    for (int i = 0; i < count; i++) kill(list[i], SIGKILL);
+}
+
+/* The program's daemons, which ignore SIGTERM and left its session, have no covtune above them any more. */
+static void test_daemons_end_when_all_who_watch_them_are_killed(void)
+{
+    char        pids[2300];
+    test_tuning t;
+    for (int with_me = 0; with_me < 2; with_me++) {
+        make_tuning(&t, "daemons");
+        snprintf(pids, sizeof pids, "%s/pids", t.root);
+        t.tuning.command = WORDS(t.word, CT_ESTIMATOR, "breed-forever", pids);
+        fflush(stdout);
+        const pid_t me = fork();
+        if (me == 0) {
+            ct_tune_outcome outcome = run_once(open_queue(&t, 1, 0), 0, 0, 0.5, 0.25);
+            _exit(outcome.end == CT_TUNE_CRASHED && count_bred(pids, 0) == 0 ? 0 : 1);
+        }
+        CHECK(count_bred(pids, 1) == 3);
+        const pid_t reaper = child_of(me), supervisor = child_of(reaper);
+        CHECK(reaper > 0 && supervisor > 0);
+        int status = 0;
+        if (supervisor > 0) kill_at_once((const pid_t[]){supervisor, reaper, me}, with_me ? 3 : 2);
+        waitpid(me, &status, 0);
+        if (with_me) ct_tune_queue_free(open_queue(&t, 1, 0)); /* as --resume does */
+        else CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        for (int i = 0; i < 200 && count_bred(pids, 0); i++) usleep(5000);
+        CHECK(count_bred(pids, 0) == 0);
+        (void)all_end();
+    }
+}
+
 int main(void)
 {
     RUN(test_what_is_killed_between_runs_is_replaced);
     RUN(test_killed_and_resumed_is_the_same);
+    RUN(test_daemons_end_when_all_who_watch_them_are_killed);
     return ct_test_end();
 }

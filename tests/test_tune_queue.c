@@ -308,7 +308,10 @@ static void test_own_scoring(void)
                  {"echo 1; echo nan; echo 3; echo 4", CT_TUNE_NOT_FINITE, "not finite"},
                  {"true", CT_TUNE_NO_ESTIMATE, "printed nothing"},
                  {"printf '1\\n2\\n\\0003\\n4\\n'", CT_TUNE_BAD_ESTIMATE, "bytes that are no text"},
-                 {"echo oh; exit 4", CT_TUNE_CRASHED, "exit code 4. The last lines of its stdout:\noh"},
+                 {"echo 1e200; echo 1e200; echo 1; echo 2", CT_TUNE_NOT_FINITE, "sum of squares is not finite"},
+                 {"kill -9 $$", CT_TUNE_CRASHED, "the scoring command ended by signal 9"},
+                 {"echo oh; exit 4", CT_TUNE_CRASHED,
+                  "the scoring command ended with exit code 4. The last lines of its stdout:\noh"},
                  {"echo -1", CT_TUNE_BAD_ESTIMATE, "it is negative"}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         t.tuning.score = WORDS(t.score, "sh", "-c", CASES[i].command);

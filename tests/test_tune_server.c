@@ -137,6 +137,27 @@ static void test_a_server_that_leaves_between_runs_is_started_again(void)
     ct_config_free(t.file[0].config);
 }
 
+/* A server that prints its answer and does not flush it, or leaves out the end of the line, was a time-out alone. */
+static void test_a_server_that_is_never_heard_is_told_why(void)
+{
+    static const struct {
+        int         what;
+        const char *part;
+    } CASES[] = {{104, "the server was stopped at its time limit of 1 s; it never answered: does it flush its output"},
+                 {118, "it wrote \"{\"id\": 2, \"ok\": true}\", and no end of line"}};
+    test_tuning t;
+    if (!make_server(&t, "unheard")) SKIP("no python3");
+    t.tuning.time_limit_s = 1;
+    ct_tune_queue *queue = open_queue(&t, 1, 0);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        ct_tune_outcome outcome = run_once(queue, 0, 0, CASES[i].what, 0);
+        CHECK(outcome.end == CT_TUNE_TIME && outcome.message && strstr(outcome.message, CASES[i].part));
+        ct_tune_outcome_free(&outcome);
+    }
+    ct_tune_queue_free(queue);
+    ct_config_free(t.file[0].config);
+}
+
 static void test_a_server_that_cannot_start_says_so(void)
 {
     test_tuning t;
@@ -171,6 +192,7 @@ int main(void)
     RUN(test_a_server_is_started_once_per_job);
     RUN(test_broken_protocols_are_outcomes);
     RUN(test_a_server_that_leaves_between_runs_is_started_again);
+    RUN(test_a_server_that_is_never_heard_is_told_why);
     RUN(test_a_server_that_cannot_start_says_so);
     RUN(test_a_server_with_own_scoring);
     return ct_test_end();

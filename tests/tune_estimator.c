@@ -170,6 +170,9 @@ static int misdeed(const char *what, int argc, char **argv)
     } else if (!strcmp(what, "kill-parent")) {
         kill(getppid(), SIGKILL);
         for (;;) pause();
+    } else if (!strcmp(what, "stop-parent")) {
+        kill(getppid(), SIGSTOP);
+        for (;;) pause();
     } else return -1;
     return 0;
 }

@@ -240,9 +240,21 @@ ct_status ct__journal_find(ct__journal_file *j, const ct__journal_key *key, int 
 
 /* ---- Writing ---------------------------------------------------------------------------------- */
 
+/* Does the file end where it was left? Somebody may have removed, cut or written it since: it is locked against covtune
+ * alone, and what is appended to such a file is lost. */
+static ct_status check_end(const ct__journal_file *j, ct_err *err)
+{
+    struct stat entry;
+    if (fstat(j->file, &entry)) return ct_fail(err, CT_E_IO, "%s: cannot be read: %s", j->path, strerror(errno));
+    if (entry.st_nlink && entry.st_size == j->size) return CT_OK;
+    return ct_fail(err, CT_E_IO, "%s: was %s while it was in use; resume, and lost runs are made again", j->path,
+                   entry.st_nlink ? "changed by another program" : "removed");
+}
+
 /* All bytes at the end, or none. */
 static ct_status write_end(ct__journal_file *j, const char *bytes, int64_t size, ct_err *err)
 {
+    CT_TRY(check_end(j, err));
     for (int64_t done = 0; done < size;) {
         const ssize_t n = pwrite(j->file, bytes + done, (size_t)(size - done), j->size + done);
         if (n < 0 && errno == EINTR) continue;

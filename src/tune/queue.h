@@ -43,6 +43,7 @@ typedef struct {
     ct__run  *run;      /* NULL: none under way                              */
     int       served;   /* 1: child has a server's program started           */
     int64_t   answers;  /* of the server, since it was started               */
+    int64_t   number;   /* of the run that it was started for                */
     double    asked, deadline; /* of the run that the server has; INFINITY: none */
     ct__text  line;     /* what it wrote, up to the end of a line            */
 } ct__slot;
@@ -53,6 +54,8 @@ typedef struct ct__local ct__local;
 struct ct__local {
     ct_tuning     *tuning;
     char          *folder, *here; /* of runs; the present one when the queue was made. Absolute   */
+    dev_t          device;        /* of the folder, with its inode: is it another now?             */
+    ino_t          inode;
     char          *estimates;     /* NULL: none are kept                                           */
     char          *program, *score_program; /* NULL: the name has placeholders, or there is none  */
     int            keep, slots;
@@ -80,6 +83,10 @@ ct__scope ct__run_scope(const ct__local *q, const ct__run *run);
 ct_status ct__run_command(const ct__local *q, ct__run *run, ct_err *err);
 /* queue_folders.c: folders that earlier processes left; of failures. */
 ct_status ct__folders_open(ct__local *q, ct_err *err);
+/* Is the folder of runs still the one that was opened? */
+int ct__folder_is_there(const ct__local *q);
+/* Kills what the program that was started for this run has left: its supervisor was killed, and maybe the reaper. */
+void ct__folder_end_strays(const ct__local *q, int64_t number);
 /* After a run: its folder is removed, or kept with what the program wrote. */
 void ct__folder_close(ct__local *q, ct__run *run, int abandoned);
 
@@ -108,7 +115,8 @@ ct_status ct__local_wait(ct__local *q, double until, int *any, ct_err *err);
 ct__run *ct__local_take(ct__local *q);
 /* The programs of a slot's run have ended. */
 ct_status ct__run_ends(ct__local *q, ct__slot *slot, ct__stage stage, ct_err *err);
-/* A run while the disk is full says nothing about its values: CT_E_IO. An estimate without its end may be read, too. */
+/* A run while the disk is full, or whose folder was taken away, says nothing about its values: CT_E_IO. An estimate
+ * without its end may be read, too. */
 ct_status ct__disk_check(const ct__local *q, ct_err *err);
 
 void ct__run_free(ct__run *run);

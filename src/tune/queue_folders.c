@@ -79,7 +79,28 @@ ct_status ct__folders_open(ct__local *q, ct_err *err)
     ct_status status = ct__lock_take(lock, q->folder, "covtune tune", &q->lock, err);
     free(lock);
     q->next_number = 1;
+    struct stat entry = {0};
+    if (status == CT_OK && stat(q->folder, &entry))
+        status = ct_fail(err, ct__io_status(), "%s: cannot be read: %s", q->folder, strerror(errno));
+    char *runs = status == CT_OK ? ct__join_path(q->folder, "run-") : NULL;
+    if (runs) ct__kill_marked(runs); /* what an earlier process left, though all of its watchers were killed */
+    free(runs);
+    q->device = entry.st_dev;
+    q->inode = entry.st_ino;
     return status == CT_OK ? survey(q, err) : status;
+}
+
+void ct__folder_end_strays(const ct__local *q, int64_t number)
+{
+    char *mark = path_of(q, number, "/");
+    if (mark) ct__kill_marked(mark);
+    free(mark);
+}
+
+int ct__folder_is_there(const ct__local *q)
+{
+    struct stat entry;
+    return stat(q->folder, &entry) == 0 && entry.st_dev == q->device && entry.st_ino == q->inode;
 }
 
 /* ---- After a run ------------------------------------------------------------------------------ */
@@ -111,7 +132,9 @@ void ct__folder_close(ct__local *q, ct__run *run, int abandoned)
         (void)ct_folder_remove(run->folder, NULL);
         return;
     }
-    (void)mkdir(run->folder, 0777); /* the program may have removed it */
+    struct stat entry; /* the program may have removed it, or put a link to another in its place */
+    if (lstat(run->folder, &entry) == 0 && !S_ISDIR(entry.st_mode)) (void)unlink(run->folder);
+    (void)mkdir(run->folder, 0777);
     ct__text text = {0};
     ct__text_put(&text, run->command ? run->command : "");
     if (run->command) write_text(run, "command.txt", &text);

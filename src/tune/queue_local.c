@@ -14,6 +14,7 @@
 
 #define DISK_BYTES 65536 /* with less room than this a disk is full: a trajectory is larger */
 #define PAUSE_MS   8     /* short beside a run, long beside a poll                           */
+#define SUSPENDED_S 0.5  /* beyond the end of a wait: longer than a busy machine makes one wait */
 
 void ct__run_free(ct__run *run)
 {
@@ -38,9 +39,17 @@ static ct__log_sites *sites_of(ct__local *q, const ct__run *run) { return &q->si
 ct_status ct__disk_check(const ct__local *q, ct_err *err)
 {
     struct statvfs disk;
+    if (!ct__folder_is_there(q))
+        return ct_fail(err, CT_E_IO,
+                       "%s: was moved or removed while runs are under way; put it back, or resume it where it is",
+                       q->folder);
     if (statvfs(q->folder, &disk)) return CT_OK;
     const double bytes = (double)disk.f_bavail * (double)disk.f_frsize;
     if (bytes >= DISK_BYTES && (disk.f_files == 0 || disk.f_favail > 0)) return CT_OK;
+    if (bytes >= DISK_BYTES)
+        return ct_fail(err, CT_E_IO,
+                       "%s: the disk has no room for another file, and what a run wrote may be missing; make room, and "
+                       "resume", q->folder);
     return ct_fail(err, CT_E_IO,
                    "%s: the disk may be full: %.0f kB are left, and what a run wrote may lack its end; make room, and "
                    "resume", q->folder, 1e-3 * bytes);
@@ -126,9 +135,13 @@ static ct_status take_report(ct__local *q, ct__slot *slot, ct_err *err)
     CT_TRY(ct__child_report(child, &run->report, err));
     const int   was_score = run->state == CT__RUN_SCORE;
     const char *program = was_score ? q->score_program : q->program;
-    const int   well = ct__outcome_of_report(q->tuning, &run->report, program ? program : "the program", &run->outcome,
-                                             &status, err);
-    if (run->report.end == CT__CHILD_LOST) ct__child_close(child);
+    const char *who = was_score ? "the scoring command" : "the program";
+    const int   well =
+        ct__outcome_of_report(q->tuning, &run->report, who, program ? program : who, &run->outcome, &status, err);
+    if (run->report.end == CT__CHILD_LOST) {
+        ct__child_close(child);
+        ct__folder_end_strays(q, run->number);
+    }
     CT_TRY(status);
     if (!well) return ct__run_ends(q, slot, CT__STAGE_FAILED, err);
     return was_score ? ct__run_ends(q, slot, CT__STAGE_SCORED, err) : after_program(q, slot, err);
@@ -254,6 +267,17 @@ static nfds_t watch_all(const ct__local *q, double *until, int *busy)
     return count;
 }
 
+/* A wait of this process ended much later than it should: it was suspended, as batch systems do with all processes of a
+ * job, and so were the servers. That time is not of their runs. */
+static void wait_is_over(ct__local *q, double until)
+{
+    const double late = ct_now_s() - until;
+    for (int i = 0; late > SUSPENDED_S && i < q->slots; i++) {
+        q->slot[i].asked += late;
+        q->slot[i].deadline += late;
+    }
+}
+
 /* Messages of other ranks have no descriptor: between pauses of at most PAUSE_MS they are asked for. */
 ct_status ct__local_wait(ct__local *q, double until, int *any, ct_err *err)
 {
@@ -266,7 +290,9 @@ ct_status ct__local_wait(ct__local *q, double until, int *any, ct_err *err)
         if (heard) return CT_OK;
         const double left_ms = fmin(fmax(0, ceil(1e3 * (until - ct_now_s()))), 1e9);
         const int    last = !q->hear || left_ms <= pause_ms;
+        const double end = ct_now_s() + 1e-3 * (last ? left_ms : pause_ms);
         const int    n = poll(q->poll, count, last ? (int)left_ms : pause_ms);
+        wait_is_over(q, end);
         if (n < 0 && errno != EINTR) return ct_fail(err, CT_E_IO, "waiting for runs fails: %s", strerror(errno));
         *any = n > 0;
         CT_TRY(go_on_all(q, n > 0, err));

@@ -98,6 +98,7 @@ static ct_status start_server(ct__local *q, ct__slot *slot, ct_err *err)
     (void)fcntl(slot->child.to, F_SETFL, O_NONBLOCK);
     slot->line.used = 0;
     slot->answers = 0;
+    slot->number = slot->run->number;
     return ct__run_start(q, slot->run, &slot->child, &q->tuning->server, q->program, err);
 }
 
@@ -192,6 +193,7 @@ static ct_status take_end(ct__local *q, ct__slot *slot, int *ended, ct_err *err)
     ct_status status = CT_OK;
     CT_TRY(ct__child_report(&slot->child, &run->report, err));
     ct__child_close(&slot->child);
+    if (run->report.end == CT__CHILD_LOST) ct__folder_end_strays(q, slot->number);
     if (run->report.end == CT__CHILD_ENDED && !run->report.code && slot->answers > 0 && !slot->line.used) {
         *ended = 0;
         ct__report_free(&run->report);
@@ -202,8 +204,8 @@ static ct_status take_end(ct__local *q, ct__slot *slot, int *ended, ct_err *err)
         run->outcome.seconds = run->report.seconds;
         return ct__outcome_end(&run->outcome, CT_TUNE_CRASHED, err, "the server does not read its stdin");
     }
-    if (!ct__outcome_of_report(q->tuning, &run->report, q->program ? q->program : "the server", &run->outcome, &status,
-                               err))
+    if (!ct__outcome_of_report(q->tuning, &run->report, "the server", q->program ? q->program : "the server",
+                               &run->outcome, &status, err))
         return status;
     return ct__outcome_end(&run->outcome, CT_TUNE_CRASHED, err,
                            "the server ended before it answered, with exit code 0");
@@ -257,12 +259,29 @@ ct_status ct__server_hear(ct__local *q, ct__slot *slot, int *ended, int *well, c
                            "the server closed its stdout before it answered");
 }
 
+/* What is wrong with a server that never answered: half of a line, or nothing. */
+static ct_status say_unheard(const ct__slot *slot, ct_tune_outcome *outcome, ct_err *err)
+{
+    char  buf[104];
+    char *late = outcome->message;
+    outcome->message = NULL;
+    const ct_status status =
+        slot->line.used
+            ? ct__outcome_end(outcome, CT_TUNE_TIME, err, "%s; it wrote \"%s\", and no end of line", late,
+                              excerpt(slot->line.bytes, buf))
+            : ct__outcome_end(outcome, CT_TUNE_TIME, err,
+                              "%s; it never answered: does it flush its output after each line?", late);
+    free(late);
+    return status;
+}
+
 ct_status ct__server_late(ct__local *q, ct__slot *slot, ct_err *err)
 {
-    ct_status status = CT_OK;
+    ct_tune_outcome *outcome = &slot->run->outcome;
+    ct_status        status = CT_OK;
     CT_TRY(stop_server(slot, err));
     slot->run->report.end = CT__CHILD_TIME;
     slot->run->report.seconds = ct_now_s() - slot->asked;
-    (void)ct__outcome_of_report(q->tuning, &slot->run->report, "", &slot->run->outcome, &status, err);
-    return status;
+    (void)ct__outcome_of_report(q->tuning, &slot->run->report, "the server", "", outcome, &status, err);
+    return status == CT_OK && !slot->answers ? say_unheard(slot, outcome, err) : status;
 }

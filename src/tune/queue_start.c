@@ -197,10 +197,13 @@ static int is_of_ranks(const char *setting)
 static ct_status make_environment(const ct__scope *scope, int ranks, vector *v, ct_err *err)
 {
     const ct_tuning *t = scope->tuning;
+    ct__text         mark = {0};
     CT_TRY(ct__grow(&v->word, &v->capacity, 1, sizeof *v->word, "environment", err));
     v->word[0] = NULL;
     for (char **at = environ; at && *at; at++)
         if (!ranks || !is_of_ranks(*at)) CT_TRY(add_word(v, *at, err));
+    ct__text_printf(&mark, CT__MARK "=%s/", scope->folder);
+    CT_TRY(set(v, &mark, err));
     for (int32_t i = 0; i < t->environment.count; i++) {
         ct__text        text = {0};
         const ct_status status = ct__expand(scope, t->environment.word[i], &text, err);

@@ -29,6 +29,8 @@
 
 /* ---- Children --------------------------------------------------------------------------------- */
 
+#define CT__MARK "COVTUNE_RUN" /* in the environment of programs: the folder of their run, with a slash */
+
 #define CT__GRACE_S    1.0       /* between SIGTERM and SIGKILL at the time limit                        */
 #define CT__KEEP_BYTES 65536     /* of each stream: the first quarter and the last three                 */
 #define CT__KEEP_SCORE (1 << 26) /* of the stdout of a scoring command: three million residuals          */
@@ -126,6 +128,9 @@ void ct__close_others(int a, int b, int c);
 int ct__add_numbers(const char *text, pid_t list[], int count, int room);
 /* Kills all descendants of this process and reaps them. Those that may not be killed are left. */
 void ct__kill_descendants(void);
+/* Kills processes that have CT__MARK "=" and a text that begins so in the environment they were started with: what runs
+ * left whose supervisor and reaper were killed at the same moment. */
+void ct__kill_marked(const char *beginning);
 /* The name and the command line that other processes see. */
 void ct__rename_process(const char *name);
 /* Sum of the resident sets of all descendants of this process, bytes. */
@@ -234,8 +239,8 @@ ct_status ct__outcome_end(ct_tune_outcome *outcome, ct_tune_end end, ct_err *err
 ct_status ct__outcome_say(ct_tune_outcome *outcome, const char *before, const char *why, ct_err *err);
 /* Appends the last lines of what a program wrote to a message: of stderr, or stdout where that is empty. */
 ct_status ct__outcome_quote(ct_tune_outcome *outcome, const ct__report *report, ct_err *err);
-/* The end of a program that did not end well; 1 if it did. */
-int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *program,
+/* The end of a program that did not end well; 1 if it did. who: "the program", "the server", ... of sentences. */
+int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *who, const char *program,
                           ct_tune_outcome *outcome, ct_status *status, ct_err *err);
 
 #endif

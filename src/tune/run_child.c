@@ -50,6 +50,7 @@ void ct__child_close(ct__child *child)
     close_fd(&child->to);
     close_fd(&child->from);
     kill(child->reaper, SIGTERM); /* the closed socket is enough for a supervisor, but for one that is stopped */
+    kill(child->reaper, SIGCONT); /* it may be stopped itself */
     while (waitpid(child->reaper, NULL, 0) < 0 && errno == EINTR) {} /* ECHILD: the host program took it */
     child->reaper = 0;
 }
@@ -69,6 +70,11 @@ static pid_t fork_reaper(const int sockets[2], const int in[2], const int out[2]
     return pid > 0 ? pid : 0;
 }
 
+static ct_status gone(ct_err *err)
+{
+    return ct_fail(err, CT_E_IO, "the process that starts runs is gone; was it killed? Resume to go on");
+}
+
 ct_status ct__child_open(ct__child *child, int pipes, ct_err *err)
 {
     int         sockets[2] = {-1, -1}, in[2] = {-1, -1}, out[2] = {-1, -1};
@@ -78,14 +84,15 @@ ct_status ct__child_open(ct__child *child, int pipes, ct_err *err)
     close_fd(&in[0]);
     close_fd(&out[1]);
     *child = (ct__child){.reaper = reaper, .socket = sockets[0], .to = in[1], .from = out[0]};
-    if (reaper && !ct__receive_all(sockets[0], &why, sizeof why)) why = ECHILD; /* somebody killed it */
-    if (reaper && !why) return CT_OK;
+    const int killed = reaper && !ct__receive_all(sockets[0], &why, sizeof why); /* by somebody, just now */
+    if (reaper && !killed && !why) return CT_OK;
     ct__child_close(child);
     if (!reaper) {
         close_fd(&child->socket);
         close_fd(&child->to);
         close_fd(&child->from);
     }
+    if (killed) return gone(err);
     return ct_fail(err, why == ENOMEM ? CT_E_MEMORY : CT_E_IO, "no process can be started: %s", strerror(why));
 }
 
@@ -93,11 +100,6 @@ int ct__child_gone(const ct__child *child)
 {
     struct pollfd end = {child->socket, POLLIN, 0};
     return child->reaper && poll(&end, 1, 0) > 0;
-}
-
-static ct_status gone(ct_err *err)
-{
-    return ct_fail(err, CT_E_IO, "the process that starts runs is gone; was it killed? Resume to go on");
 }
 
 static void add(ct__text *text, const char *word) { ct__text_bytes(text, word, strlen(word) + 1); }

@@ -405,7 +405,7 @@ ct_status ct__score_read(ct__log_sites *sites, const ct__output *printed, ct_tun
         status = ct__outcome_end(outcome, CT_TUNE_NO_ESTIMATE, err, "the scoring command printed nothing");
     else if (!is_finite(number, rows))
         status = ct__outcome_end(outcome, CT_TUNE_NOT_FINITE, err,
-                                 "the scoring command printed a number that is not finite");
+                                 "the scoring command printed numbers whose sum of squares is not finite");
     else if (rows == 1 && number[0] < 0)
         status = ct__outcome_end(outcome, CT_TUNE_BAD_ESTIMATE, err,
                                  "the scoring command printed one number, a loss, and it is negative");

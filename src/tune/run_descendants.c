@@ -4,7 +4,9 @@
  * children again and again kills a tree of any depth, also processes that left the group or session. Where /proc has
  * no lists of children (other systems, kernels built without them) all processes are searched by their parent.
  *
- * No function here allocates, but for opendir: the supervisor is forked from a program that may have threads. */
+ * No function here allocates, but for opendir: the supervisor is forked from a program that may have threads.
+ *
+ * When both subreapers of a run were killed, what it left has another parent. It is known by its environment then. */
 #define _GNU_SOURCE
 #include "tune/run.h"
 
@@ -20,6 +22,7 @@
 #include <unistd.h>
 
 #define TREE   4096  /* processes of one run that are counted                                              */
+#define MARKED_PASSES 100 /* of all processes: those that fork are found again        */
 #define PASSES 20000 /* a process that forks and ends all the time is missed by some: it is caught by chance */
 
 /* The file's beginning as text; its length, or -1. */
@@ -120,6 +123,46 @@ int64_t ct__resident_below(void)
         count = add_children(tree[i], tree, count, TREE);
     }
     return sum;
+}
+
+/* Has the file this text at the beginning of one of its strings? They end with 0. */
+static int has_string(const char *path, const char *wanted)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char      buf[4096];
+    size_t    same = 0; /* bytes of the string that agree; SIZE_MAX: it differs */
+    ssize_t   n = 0;
+    while (fd >= 0 && wanted[same == SIZE_MAX ? 0 : same] && (n = read(fd, buf, sizeof buf)) > 0)
+        for (ssize_t i = 0; i < n && (same == SIZE_MAX || wanted[same]); i++) {
+            if (!buf[i]) same = 0;
+            else if (same != SIZE_MAX) same = buf[i] == wanted[same] ? same + 1 : SIZE_MAX;
+        }
+    if (fd >= 0) close(fd);
+    return same != SIZE_MAX && !wanted[same];
+}
+
+/* One look at all processes; how many were killed. */
+static int kill_marked_once(const char *wanted)
+{
+    DIR *all = opendir("/proc");
+    int  killed = 0;
+    for (const struct dirent *entry; all && (entry = readdir(all));) {
+        char        path[64];
+        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (pid <= 0 || pid == getpid()) continue;
+        snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
+        if (has_string(path, wanted)) killed += kill(pid, SIGKILL) == 0;
+    }
+    if (all) closedir(all);
+    return killed;
+}
+
+void ct__kill_marked(const char *beginning)
+{
+    char      wanted[4200];
+    const int n = snprintf(wanted, sizeof wanted, CT__MARK "=%s", beginning);
+    if (n <= 0 || (size_t)n >= sizeof wanted) return;
+    for (int pass = 0; pass < MARKED_PASSES && kill_marked_once(wanted); pass++) (void)usleep(1000);
 }
 
 /* Reap what has ended. 0: there are no children left. */

@@ -22,8 +22,9 @@ ct_status ct__make_folders(const char *path, ct_err *err)
     for (char *at = copy; status == CT_OK && at; ) {
         at = strchr(at + 1, '/');
         if (at) *at = 0;
-        if (mkdir(copy, 0777) && !is_folder(copy))
-            status = ct_fail(err, CT_E_IO, "%s: the folder cannot be made: %s", copy, strerror(errno));
+        const int why = mkdir(copy, 0777) ? errno : 0;
+        if (why && !is_folder(copy))
+            status = ct_fail(err, CT_E_IO, "%s: the folder cannot be made: %s", copy, strerror(why));
         if (at) *at = '/';
     }
     free(copy);

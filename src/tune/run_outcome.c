@@ -208,7 +208,8 @@ static ct_status missing_word(const ct_tuning *t, const ct__output *said, const 
 }
 
 /* The program said itself that it failed. */
-static ct_status end_by_code(const ct_tuning *tuning, const ct__report *report, ct_tune_outcome *outcome, ct_err *err)
+static ct_status end_by_code(const ct_tuning *tuning, const ct__report *report, const char *who,
+                             ct_tune_outcome *outcome, ct_err *err)
 {
     const int code = report->code;
     char     *word;
@@ -217,20 +218,19 @@ static ct_status end_by_code(const ct_tuning *tuning, const ct__report *report, 
     if (!word) CT_TRY(missing_word(tuning, &report->err, &missing, err));
     if (missing)
         return ct__outcome_end(outcome, CT_TUNE_CRASHED, err,
-                               "the program ended with exit code %d. There is no %s/%s, and it is started in the run's "
-                               "folder",
-                               code, tuning->folder, missing);
+                               "%s ended with exit code %d. There is no %s/%s, and it is started in the run's folder",
+                               who, code, tuning->folder, missing);
     const ct_status status =
         word ? ct__outcome_end(outcome, CT_TUNE_CRASHED, err,
-                               "the program ended with exit code %d. %s is not where a shell is started, in the run's "
+                               "%s ended with exit code %d. %s is not where a shell is started, in the run's "
                                "folder: write {here}/%s",
-                               code, word, strncmp(word, "./", 2) ? word : word + 2)
-             : ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "the program ended with exit code %d", code);
+                               who, code, word, strncmp(word, "./", 2) ? word : word + 2)
+             : ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "%s ended with exit code %d", who, code);
     free(word);
     return status;
 }
 
-int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *program,
+int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, const char *who, const char *program,
                           ct_tune_outcome *outcome, ct_status *status, ct_err *err)
 {
     char limit[32];
@@ -240,13 +240,13 @@ int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, con
     switch (report->end) {
     case CT__CHILD_NOT_STARTED: *status = not_started(tuning, report, program, err); return 0;
     case CT__CHILD_TIME:
-        *status = ct__outcome_end(outcome, CT_TUNE_TIME, err, "the program was stopped at its time limit of %s s%s",
+        *status = ct__outcome_end(outcome, CT_TUNE_TIME, err, "%s was stopped at its time limit of %s s%s", who,
                                   ct__format_double(tuning->time_limit_s, limit),
                                   tuning->server.count ? ", before it answered; is its answer flushed?" : "");
         break;
     case CT__CHILD_MEMORY:
         *status = ct__outcome_end(outcome, CT_TUNE_MEMORY, err,
-                                  "the program was stopped at its memory limit of %lld MB; it had %lld MB",
+                                  "%s was stopped at its memory limit of %lld MB; it had %lld MB", who,
                                   (long long)(tuning->memory_limit >> 20), (long long)(report->peak >> 20));
         break;
     case CT__CHILD_LOST:
@@ -257,9 +257,9 @@ int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, con
     default:
         if (report->code == 0) return 1;
         if (report->code > 0)
-            *status = end_by_code(tuning, report, outcome, err);
+            *status = end_by_code(tuning, report, who, outcome, err);
         else
-            *status = ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "the program ended by signal %d (%s)",
+            *status = ct__outcome_end(outcome, CT_TUNE_CRASHED, err, "%s ended by signal %d (%s)", who,
                                       -report->code, signal_name(-report->code));
     }
     return 0;

@@ -1,6 +1,7 @@
 /* run_reaper.c: the process above a supervisor. Should the supervisor be killed, what it started becomes children of
  * this one, a subreaper, too, which ends them. It also ends them when its parent ends, while the supervisor is stopped,
- * too. It does nothing else, and holds no descriptors: nothing that is full, closed or slow keeps it.
+ * too. A supervisor that is stopped would hold no limit: it is continued. This process does nothing else, and holds no
+ * descriptors: nothing that is full, closed or slow keeps it.
  *
  * As in the supervisor, here is no allocation, no stream and no lock: the parent may have threads. */
 #define _GNU_SOURCE
@@ -14,7 +15,8 @@
 #include <sys/prctl.h>
 #endif
 
-#define IDLE_S 5 /* between looks at the parent, should its end have sent no signal */
+#define IDLE_S  5         /* between looks at the parent, should its end have sent no signal       */
+#define STOP_NS 200000000 /* before a stopped supervisor goes on: who stops all stops this one, too */
 
 /* Without handlers of the host program, which ran before the first fork. */
 static pid_t fork_again(void)
@@ -26,12 +28,23 @@ static pid_t fork_again(void)
 #endif
 }
 
-/* Takes up what has ended; is one of them the supervisor? */
+static void continue_later(pid_t supervisor)
+{
+    const struct timespec pause = {0, STOP_NS};
+    (void)nanosleep(&pause, NULL);
+    kill(supervisor, SIGCONT);
+}
+
+/* Takes up what has ended or stopped; has the supervisor ended? */
 static int supervisor_has_ended(pid_t supervisor)
 {
-    int   ended = 0;
+    int   ended = 0, status = 0;
     pid_t got;
-    while ((got = waitpid(-1, NULL, WNOHANG)) > 0 || (got < 0 && errno == EINTR)) ended |= got == supervisor;
+    while ((got = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0 || (got < 0 && errno == EINTR)) {
+        if (got != supervisor) continue;
+        if (WIFSTOPPED(status)) continue_later(supervisor);
+        else ended = 1;
+    }
     return ended;
 }
 
@@ -43,6 +56,7 @@ static void watch(pid_t supervisor, pid_t parent)
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGCHLD);
     sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGCONT);
     while (getppid() == parent && !supervisor_has_ended(supervisor)) {
         siginfo_t info = {0};
         if (sigtimedwait(&wanted, &info, &idle) == SIGTERM && info.si_pid == parent) return;
@@ -56,7 +70,7 @@ void ct__reap(int socket, int in, int out, pid_t parent)
     setsid();                                                           /* Ctrl-C does not reach it          */
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    prctl(PR_SET_PDEATHSIG, SIGCHLD); /* a look at the parent, which may have lost a thread only */
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* a look at the parent, which may have lost a thread only; if stopped, too */
 #endif
     ct__rename_process("reaper-of-runs"); /* `pkill` by the supervisor's name is not for it */
     const pid_t supervisor = fork_again();

@@ -21,6 +21,8 @@
 
 #define MEMORY_POLL_S 0.02 /* a program that fills 2 GB/s is 40 MB beyond its limit when it is stopped */
 #define IDLE_S        5.0  /* between looks at the parent, should the socket have been copied elsewhere */
+#define LIMIT_POLL_S  1.0  /* between looks at the clock where there is a time limit: see wait_is_over */
+#define SUSPENDED_S   0.5  /* beyond the end of a wait: longer than a busy machine makes one wait */
 
 int ct__send_all(int socket, const void *bytes, size_t size)
 {
@@ -320,9 +322,20 @@ static double wait_s(const supervisor *s)
 {
     double until = IDLE_S;
     if (s->stop_at > 0) until = s->stop_at + CT__GRACE_S - now();
-    else if (s->start.time_limit_s > 0) until = CT_MIN(until, s->began + s->start.time_limit_s - now());
+    else if (s->start.time_limit_s > 0)
+        until = CT_MIN(LIMIT_POLL_S, s->began + s->start.time_limit_s - now());
     if (s->start.memory_limit > 0) until = CT_MIN(until, MEMORY_POLL_S);
     return CT_MAX(until, 0) + 1e-4;
+}
+
+/* A wait of this process ended much later than it should: it was suspended, as batch systems do with all processes of a
+ * job, and so was the program. That time is not the program's. */
+static void wait_is_over(supervisor *s, double until)
+{
+    const double late = now() - until;
+    if (late < SUSPENDED_S) return;
+    s->began += late;
+    if (s->stop_at > 0) s->stop_at += late;
 }
 
 /* Wait for output, a message, an end or a limit. 1: the program must be stopped. */
@@ -333,7 +346,9 @@ static int watch_once(supervisor *s, const sigset_t *open_mask)
     struct pollfd         fd[3] = {
         {s->socket, POLLIN, 0}, {s->stdout_kept.fd, POLLIN, 0}, {s->stderr_kept.fd, POLLIN, 0}};
     ct__start_message     message;
+    const double          until = now() + seconds;
     const int             n = ppoll(fd, 3, &timeout, open_mask);
+    wait_is_over(s, until);
     if (getppid() != s->parent) parent_is_gone();
     if (n > 0 && fd[1].revents) drain(&s->stdout_kept, 1 << 20);
     if (n > 0 && fd[2].revents) drain(&s->stderr_kept, 1 << 20);
@@ -374,9 +389,9 @@ static int report(supervisor *s)
 
 /* ---- Life ------------------------------------------------------------------------------------- */
 
-static void on_child(int number) { (void)number; }
+static void on_signal(int number) { (void)number; }
 
-/* Wait for a message while nothing runs; SIGCHLD, which the parent's end sends, interrupts it. */
+/* Wait for a message while nothing runs; SIGCONT, which the parent's end sends, interrupts it. */
 static void await(const supervisor *s, const sigset_t *open_mask)
 {
     struct pollfd         fd = {s->socket, POLLIN, 0};
@@ -415,20 +430,22 @@ void ct__close_others(int a, int b, int c)
 void ct__supervise(int socket, int in, int out, pid_t parent)
 {
     supervisor             s = {.socket = socket, .in = in, .out = out, .parent = parent};
-    const struct sigaction action = {.sa_handler = on_child};
+    const struct sigaction action = {.sa_handler = on_signal};
     sigset_t               open_mask, blocked;
     for (int number = 1; number < 65; number++) signal(number, SIG_DFL);
     setsid(); /* Ctrl-C and the end of the terminal do not reach it */
     signal(SIGPIPE, SIG_IGN);
     sigaction(SIGCHLD, &action, NULL);
+    sigaction(SIGCONT, &action, NULL);
     sigfillset(&blocked); /* its parent decides when it ends: one that is told to end leaves the program behind */
     for (int i = 0; i < 5; i++) sigdelset(&blocked, (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}[i]);
     open_mask = blocked;
     sigdelset(&open_mask, SIGCHLD);
+    sigdelset(&open_mask, SIGCONT);
     sigprocmask(SIG_SETMASK, &blocked, NULL);
 #ifdef __linux__
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    prctl(PR_SET_PDEATHSIG, SIGCHLD); /* a look at the parent, which may have lost a thread only */
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* a look at the parent, which may have lost a thread only; if stopped, too */
 #endif
     ct__rename_process("runs-of-tune"); /* `pkill -f covtune` is for its parent; this one ends what the parent leaves */
     ct__close_others(socket, in, out);
