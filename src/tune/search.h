@@ -259,6 +259,9 @@ ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **ans
 ct_status ct__tune_lm(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
 ct_status ct__tune_fw(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
 ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+/* A method of NLopt, which sees the loss of each point alone; as many new points at most. */
+ct_status ct__minimise_loss(ct__tuner *t, ct_tune_method method, int64_t points, ct__tune_point *from,
+                            ct__tune_point **answer, ct_tune_stop *stop);
 ct_status ct__tune_random(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
 
 /* search_global.c: the method, with restarts where it is stuck. */
