@@ -11,8 +11,8 @@
  * run on them. If its loss there is the least of all points that were run on these logs, the others, which are nearer,
  * are taken as they are. Else all of the fold are run there, and where one has more loss the best point by the fold's
  * own logs takes its place. Then one run on the held-out logs tells the loss. A point that took the place of a fold's
- * answer was found with the held-out logs. What their loss gains by that is taken from the model, and added before it
- * is compared with that of the start values.
+ * answer was found with the held-out logs. What their loss gains by that is taken from the model, or from the run of
+ * the answer that it replaced, if that is less, and added before it is compared with that of the start values.
  *
  * The comparison is that of `learn` (learn/paired.c, learn/candidates.c): robust means of log ratios over recordings;
  * the start values stay unless they are beaten. The user's loss weighs translations and rotations. So one error may get
@@ -30,6 +30,9 @@
 #define NOISE            3.0 /* times that of the loss: what noise may add to it                           */
 #define UNTOLD           0.005 /* of the loss: what answers under two priors differ by                          */
 #define RADIUS           3.0 /* of a fold's step from the minimum: the model holds near it                 */
+#define STEPS            6   /* from there to the minimum under a prior, at most                           */
+#define LITTLE           0.01 /* of the loss: a step that promises less is not run                         */
+#define SHORTER          0.25 /* the radius after the first step without gain; the second is the last        */
 
 static const double PRIOR[] = {0.003, 0.0003, 0}; /* a factor of ten on six variances costs 5 %, 0.5 %, 0 of the loss */
 #define PRIORS ((int)(sizeof PRIOR / sizeof *PRIOR))
@@ -50,7 +53,7 @@ typedef struct {
     int               folds, candidates;
     double            prior[CT_TUNE_CANDIDATES_MAX];
     ct__tune_point  **point;    /* candidates x folds                                   */
-    int8_t           *replaced; /* the same: by a point that held-out logs had a part in */
+    ct__tune_point  **replaced; /* the same: the answer of which a point took the place; NULL: none did */
     int8_t           *doubted;  /* folds: the farthest answer was not confirmed           */
     ct__scores        scores;   /* per part                                             */
     double           *H, *g, *s, *work;
@@ -79,15 +82,15 @@ static ct_status allocate(held_out *h, int32_t each)
     const int64_t n = h->t->c.n, parts = (int64_t)each * h->t->trains, folds = h->folds;
     CT_TRY(ct__model_new(h->t->c.n, 3 * h->t->c.n + 6, &h->model, h->t->err));
     h->part = ct__zalloc(parts, sizeof *h->part);
-    h->point = ct__zalloc(CT_TUNE_CANDIDATES_MAX * folds, sizeof *h->point);
-    h->replaced = ct__zalloc((CT_TUNE_CANDIDATES_MAX + 1) * folds, sizeof *h->replaced);
+    h->point = ct__zalloc(2 * CT_TUNE_CANDIDATES_MAX * folds, sizeof *h->point);
+    h->doubted = ct__zalloc(folds, sizeof *h->doubted);
     h->scores.score = ct__zalloc(CT_TUNE_CANDIDATES_MAX * parts, sizeof *h->scores.score);
     h->scores.group = ct__zalloc(parts, sizeof *h->scores.group);
     h->scores.work = ct__zalloc(2 * parts, sizeof *h->scores.work);
     h->H = ct__zalloc(4 * n * n + 13 * n, sizeof *h->H);
-    if (!h->part || !h->point || !h->replaced || !h->scores.score || !h->scores.group || !h->scores.work || !h->H)
+    if (!h->part || !h->point || !h->doubted || !h->scores.score || !h->scores.group || !h->scores.work || !h->H)
         return ct__no_memory(h->t->err, "folds", folds);
-    h->doubted = h->replaced + CT_TUNE_CANDIDATES_MAX * folds;
+    h->replaced = h->point + CT_TUNE_CANDIDATES_MAX * folds;
     h->g = h->H + n * n;
     h->s = h->g + n;
     h->work = h->s + n;
@@ -104,7 +107,7 @@ static void release(held_out *h)
     ct__scores_free(&h->scores);
     free(h->part);
     free(h->point);
-    free(h->replaced);
+    free(h->doubted);
     free(h->H);
 }
 
@@ -241,8 +244,8 @@ static ct_status confirm_folds(held_out *h, ct__tune_point **room)
         for (int k = 1; k < h->candidates; k++) {
             const int at = k * h->folds + f;
             if (is_confirmed(h, k, f, &best) || (!h->doubted[f] && !isinf(h->point[at]->loss))) continue;
+            h->replaced[at] = h->point[at];
             h->point[at] = best;
-            h->replaced[at] = 1;
         }
     return CT_OK;
 }
@@ -282,6 +285,35 @@ static ct_status run_folds(held_out *h)
     return status;
 }
 
+/* *answer <- the minimum of the loss and the prior's part, by steps of Gauss-Newton from the best point by both. */
+static ct_status refine(held_out *h, double prior, ct__tune_point **answer)
+{
+    ct__tuner    *t = h->t;
+    const int32_t n = t->c.n;
+    const double  weight = prior * h->best->loss;
+    double        radius = RADIUS, least;
+    int           bad = 0;
+    for (int round = 0; round < STEPS && bad < 2 && !t->cancelled; round++) {
+        ct__tune_point *at = best_of_fold(h, prior, -1, &least), *p;
+        CT_TRY(ct__model_fit(&h->model, t, at));
+        memcpy(h->H, h->model.H, (size_t)(n * n) * sizeof *h->H);
+        for (int32_t i = 0; i < n; i++) {
+            h->H[i * n + i] += weight + 1e-300;
+            h->g[i] = h->model.g[i] + weight * at->x[i];
+        }
+        const double decrease = ct__bounded_quadratic(&t->c, h->H, h->g, at->x, radius, h->s, h->work);
+        if (!(decrease > LITTLE * least)) break;
+        for (int32_t i = 0; i < n; i++) t->c.work[i] = at->x[i] + h->s[i];
+        CT_TRY(ct__point_at(t, t->c.work, &p));
+        CT_TRY(ct__evaluate(t, 1, &p, CT__TRAIN, t->repeats));
+        if (own_loss(h, p, -1, prior) < least) continue;
+        radius = SHORTER * RADIUS;
+        bad++;
+    }
+    *answer = best_of_fold(h, prior, -1, &least);
+    return CT_OK;
+}
+
 /* The answer under a prior may be far from the minimum, where the model does not hold. It is run, where the program has
  * noise as often as the minimum. Where it has more loss than the model allows, or than folds had on logs that they were
  * not learned from, half of the way is tried. Of all points the one with the least loss, the prior's part included, is
@@ -292,7 +324,6 @@ static ct_status prior_answer(held_out *h, int chosen, ct__tune_point **answer)
     const int32_t n = t->c.n, repeats = ct__last_repeats(t);
     const double  prior = h->prior[chosen], unseen = t->result->candidate[chosen].heldout;
     const double  noise = t->noise_loss / sqrt(repeats);
-    double        least;
     fold_answer(h, -1, prior, t->c.work);
     memcpy(h->work, t->c.work, (size_t)n * sizeof *h->work);
     for (int tries = 0; tries < 2 && !t->cancelled; tries++) {
@@ -305,11 +336,15 @@ static ct_status prior_answer(held_out *h, int chosen, ct__tune_point **answer)
             for (int32_t k = 0; k < n; k++) allowed += 0.5 * h->s[i] * h->model.H[i * n + k] * h->s[k];
         CT_TRY(ct__point_at(t, t->c.work, answer));
         CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, repeats));
-        if (!isnan(t->options.prior) && ct__is_done(*answer)) return CT_OK; /* as the user wants it */
+        if (!isnan(t->options.prior) && ct__is_done(*answer)) { /* as the user wants it */
+            if (t->noise > 0) return CT_OK;
+            break;
+        }
         if (!((*answer)->loss <= fmin(unseen, h->best->loss * (1 + WORSE) + 2 * allowed) + 2 * noise)) continue;
         if (t->noise > 0) return CT_OK; /* the least of all is that of a lucky run */
     }
-    *answer = t->noise > 0 ? h->best : best_of_fold(h, prior, -1, &least);
+    if (!(t->noise > 0)) return refine(h, prior, answer);
+    *answer = h->best;
     return CT_OK;
 }
 
@@ -327,31 +362,33 @@ static double increase(const held_out *h, const double *x)
 }
 
 /* The share of its loss that a part gains by having been learned from, by the model: the loss under the answer of its
- * fold, h->without, less that under the answer of all logs, h->with. */
-static double optimism(held_out *h, const held_part *part)
+ * fold, h->without, less that under the answer of all logs, h->with. Far from the minimum a model says too much, so it
+ * is at most what the run of the fold's answer, p, says. */
+static double optimism(held_out *h, const held_part *part, const ct__tune_point *p)
 {
     const int64_t n = h->t->c.n;
+    const double  least = 1e-300 + score_of(h, h->best, part).loss;
+    const double  run = p->residual[part->log] ? CT_MAX(0, score_of(h, p, part).loss - least) : INFINITY;
     memset(h->H_part, 0, (size_t)(n * n) * sizeof *h->H_part);
     memset(h->g_part, 0, (size_t)n * sizeof *h->g_part);
     ct__model_add(&h->model, part->log, part->from, part->to, 1 / (double)CT_MAX(1, part->to - part->from), h->H_part,
                   h->g_part, NULL);
-    return CT_MAX(0, increase(h, h->without) - increase(h, h->with)) / (1e-300 + score_of(h, h->best, part).loss);
+    return CT_MIN(run, CT_MAX(0, increase(h, h->without) - increase(h, h->with))) / least;
 }
 
 /* Losses of candidate k where a point that was found with the held-out logs took the place of a fold's answer. A model
  * that runs do not confirm is off by a lot for single parts: the median share is added to all of them. */
 static void add_optimism(held_out *h, int k)
 {
-    const int8_t *replaced = h->replaced + k * h->folds;
-    double       *share = h->scores.work;
-    int32_t       count = 0;
-    if (!memchr(replaced, 1, (size_t)h->folds)) return;
+    ct__tune_point *const *replaced = h->replaced + k * h->folds;
+    double *share = h->scores.work;
+    int32_t count = 0;
     fold_answer(h, -1, h->prior[k], h->with);
     for (int f = 0; f < h->folds; f++) {
         if (!replaced[f]) continue;
         fold_answer(h, f, h->prior[k], h->without);
         for (int32_t i = 0; i < h->parts; i++)
-            if (h->part[i].fold == f) share[count++] = optimism(h, &h->part[i]);
+            if (h->part[i].fold == f) share[count++] = optimism(h, &h->part[i], replaced[f]);
     }
     const double median = count ? ct_median(count, share) : 0;
     for (int32_t i = 0; i < h->parts; i++)
@@ -457,7 +494,7 @@ static ct_status without_folds(held_out *h, ct__tune_point **answer)
     CT_TRY(ct__point_at(t, t->c.work, answer));
     CT_TRY(ct__evaluate(t, 1, answer, CT__TRAIN, t->repeats));
     if (!ct__is_done(*answer)) *answer = h->best;
-    return CT_OK;
+    return t->noise > 0 || t->cancelled ? CT_OK : refine(h, t->options.prior, answer);
 }
 
 /* Do runs differ so much that held-out losses of answers under two priors cannot be told apart? */
