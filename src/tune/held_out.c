@@ -447,6 +447,16 @@ static void record(const held_out *h, const ct_choice *verdict, int chosen)
     }
 }
 
+/* The best of the others has less loss, and more error of one kind. */
+static ct_status note_trade(const held_out *h, const ct_tune_candidate *c)
+{
+    const int    turns = c->verdict == CT_CHOICE_ROTATION;
+    const double value[] = {exp(c->log_ratio), turns ? c->rotation_ratio : c->translation_ratio};
+    ct_findings *list = &h->t->result->findings;
+    CT_TRY(ct_findings_add(list, CT_FINDING_START_KEPT_OTHERS_TRADE, 2, value, h->t->err));
+    return ct_findings_add_subject(list, CT_SUBJECT_CAUSE, -1, 0, turns ? "rotation" : "translation", h->t->err);
+}
+
 /* The best of the others, for the user who keeps the start values. */
 static ct_status note_kept(const held_out *h)
 {
@@ -454,9 +464,11 @@ static ct_status note_kept(const held_out *h)
     int best = 1;
     for (int k = 2; k < h->candidates; k++)
         if (r->candidate[k].log_ratio < r->candidate[best].log_ratio) best = k;
-    const double value[] = {exp(r->candidate[best].log_ratio), r->candidate[best].log_ratio_error};
-    const double failed[] = {r->candidate[best].failed, h->parts};
-    if (r->candidate[best].failed > r->candidate[0].failed)
+    const ct_tune_candidate *c = &r->candidate[best];
+    if (c->verdict == CT_CHOICE_TRANSLATION || c->verdict == CT_CHOICE_ROTATION) return note_trade(h, c);
+    const double value[] = {exp(c->log_ratio), c->log_ratio_error};
+    const double failed[] = {c->failed, h->parts};
+    if (c->failed > r->candidate[0].failed)
         return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT_OTHERS_FAIL, 2, failed, h->t->err);
     return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT, 2, value, h->t->err);
 }
