@@ -100,6 +100,29 @@ static void test_a_threshold_is_moved_as_far_as_a_sigma(void)
     ct_tune_result_free(&r);
 }
 
+/* The first value is the width of a kernel, and has an effect where it is below the residuals of about one. */
+static void kernel(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double width = fmin(value[0], 1), y = log(value[1]);
+    for (int64_t i = 0; i < t->rows; i++)
+        r[i] = 0.1 * toy_noise(log_, i, 0) + (i % 2 ? fabs(log(width) - log(0.2)) : 0.2 * (y - 1));
+}
+
+/* Forty times is not far for a width: its slope is looked for over a thousand times. */
+static void test_a_kernel_that_is_too_wide_at_the_start_is_learned(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("width", 50), toy_parameter("b", 1)};
+    const ct_tune_problem problem = {2, 6, 0, p, LOGS, NULL};
+    toy t = {.rows = 100, .residual = kernel};
+    p[0].quantity = CT_QUANTITY_NUMBER;
+    p[0].lower = 0.05;
+    p[0].upper = 100;
+    ct_tune_result r = toy_tune(&t, &problem, NULL);
+    CHECK(ct_findings_find(&r.findings, CT_FINDING_PARAMETER_WITHOUT_EFFECT) < 0);
+    CHECK_NEAR(log(r.best[0]), log(0.2), 0.1);
+    ct_tune_result_free(&r);
+}
+
 /* Steep below the start, flat above: one step of a linear model from the minimum is far from the prior's answer. */
 static void bend(const toy *t, const double *value, int32_t log_, double *r)
 {
@@ -138,6 +161,7 @@ int main(void)
     RUN(test_a_search_among_jumps_does_not_end_at_the_first_of_them);
     RUN(test_what_held_out_logs_gain_is_not_overstated_among_jumps);
     RUN(test_a_threshold_is_moved_as_far_as_a_sigma);
+    RUN(test_a_kernel_that_is_too_wide_at_the_start_is_learned);
     RUN(test_the_answer_under_a_prior_is_its_minimum);
     return ct_test_end();
 }
