@@ -200,6 +200,44 @@ static void test_a_parameter_does_not_have_the_standard_error_of_another(void)
     }
 }
 
+/* A bowl on a floor: its minimum has half of the loss. */
+static void bowl_on_floor(const toy *t, const double *value, int32_t log_, double *r)
+{
+    for (int64_t i = 0; i < t->rows; i++)
+        r[i] = i % 2 ? 0.2 * toy_noise(log_, i, 0) : 0.2 * (log(value[i % 4 / 2]) + 1 + 0.1 * toy_noise(log_, i, 0));
+}
+
+static ct_status submit_with_errors(void *user, const ct_tune_request *q, ct_err *err)
+{
+    toy *t = user;
+    const ct_status status = toy_submit(user, q, err);
+    if (status != CT_OK) return status;
+    t->outcome[t->running - 1].translation = 1;
+    t->outcome[t->running - 1].rotation = 0.01 / q->value[0]; /* grows towards the minimum */
+    return CT_OK;
+}
+
+/* The start values stay although others have less loss: what is worse under these is said. */
+static void test_errors_that_keep_the_start_are_named(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("b", 1)};
+    const ct_tune_problem problem = {2, 6, 0, p, LOGS, NULL};
+    ct_tune_result r = {0};
+    ct_err err = {0};
+    toy t = {.rows = 60, .residual = bowl_on_floor};
+    toy_begin(&t, &problem);
+    t.queue.submit = submit_with_errors;
+    CHECK_OK(ct_tune(&problem, NULL, &t.queue, &r, &err), err);
+    const int32_t at = ct_findings_find(&r.findings, CT_FINDING_START_KEPT_OTHERS_TRADE);
+    CHECK(r.candidate[0].chosen && r.candidate[3].log_ratio < 0);
+    CHECK(at >= 0 && ct_findings_find(&r.findings, CT_FINDING_START_KEPT) < 0);
+    if (at >= 0) {
+        const ct_finding *f = &r.findings.item[at];
+        CHECK(f->subjects == 1 && !strcmp(f->subject[0].name, "rotation") && f->value[0] < 1 && f->value[1] > 1.03);
+    }
+    ct_tune_result_free(&r);
+}
+
 int main(void)
 {
     RUN(test_a_parameter_does_not_have_the_standard_error_of_another);
@@ -207,5 +245,6 @@ int main(void)
     RUN(test_lucky_runs_do_not_end_a_search);
     RUN(test_an_answer_nearer_to_the_start_where_the_minimum_spoils_rotations);
     RUN(test_a_minimum_of_many_parameters_is_not_chosen_by_its_own_logs);
+    RUN(test_errors_that_keep_the_start_are_named);
     return ct_test_end();
 }

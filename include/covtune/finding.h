@@ -304,6 +304,10 @@ typedef enum {
     X(CT_FINDING_START_KEPT_OTHERS_FAIL, "start_kept_others_fail", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,           \
       "The start values stay: the best other values have no estimate on {failed:.0f} of {parts:.0f} held-out logs. "   \
       "Bounds that leave out values at which the program fails help.", "failed", "parts")                              \
+    X(CT_FINDING_START_KEPT_OTHERS_TRADE, "start_kept_others_trade", CT_SEVERITY_WARNING, CT_TOPIC_VALIDATION,         \
+      "The start values stay: on held-out logs the loss of the best other values is {ratio:.4g} times theirs, but "    \
+      "their {subjects} errors are {errors:.3g} times as large. `{subjects}` under `loss` is the weight of these "     \
+      "errors: a larger one makes the search avoid this, and 0 says that they do not matter.", "ratio", "errors")      \
     X(CT_FINDING_SEARCH_UNFINISHED, "search_unfinished", CT_SEVERITY_WARNING, CT_TOPIC_OPTIMISATION,                   \
       "The search had not converged when it reached its limit of {points:.0f} points. The best of them is the "        \
       "answer. More points or another method may do better.", "points")                                                \

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#define UNITS  8.0   /* of a linear parameter's range: a first step is a sixteenth of it       */
+#define UNITS  8.0   /* of a linear parameter's range: a first step is a quarter of it         */
+#define OF_NUMBERS 2 /* power of numbers with a logarithm: most are widths and thresholds, which are like sigmas */
 #define PASSES 200   /* of a search over one floor: more than the bits of a double, twice      */
 #define ROUNDS 200   /* over the groups: one suffices but for ties of parameters in two groups */
 #define NEAR   1e-14 /* relative: exp and log round the coordinate of a bound to within it     */
@@ -21,7 +22,7 @@ double ct__quantity_power(ct_quantity quantity)
 static double power_of(const ct_tune_parameter *p)
 {
     if (!p->log) return 0;
-    return p->quantity == CT_QUANTITY_NUMBER ? 1 : ct__quantity_power(p->quantity);
+    return p->quantity == CT_QUANTITY_NUMBER ? OF_NUMBERS : ct__quantity_power(p->quantity);
 }
 
 static double coordinate_of(double power, double scale, double start, double value)

@@ -42,6 +42,7 @@ typedef struct {
     int               elsewhere;    /* ends after which points elsewhere were run                              */
     int               jumped;       /* a step within a fresh Jacobian did not gain: residuals jump near the end */
     int               far_steps;    /* from points that were nearly as good                                    */
+    int               on_loss;      /* searches of the loss alone                                              */
     /* few logs: */
     int32_t           used;         /* logs that the models are of                                             */
     int               restarts;     /* on the first log                                                        */
@@ -76,6 +77,10 @@ ct_status ct__dfgn_search_elsewhere(ct__dfgn *d);
 ct_status ct__dfgn_search_bounds(ct__dfgn *d);
 /* Coordinates without curvature are moved far, one at a time. The search goes on where that gains. */
 ct_status ct__dfgn_probe_flat(ct__dfgn *d);
+/* Did steps fail down to the least radius, and was the loss alone not searched yet? */
+int ct__dfgn_is_among_jumps(const ct__dfgn *d);
+/* A search of the loss alone. It goes on with models where that gains. */
+ct_status ct__dfgn_search_loss(ct__dfgn *d);
 /* The first point that was put off. */
 ct_status ct__dfgn_complete_first(ct__dfgn *d);
 

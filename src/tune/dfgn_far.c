@@ -18,6 +18,8 @@
 #define PLATEAU      0.01 /* of the loss: curvature of a coordinate on a plateau                  */
 #define AWAY         2.0  /* of a log variance from others, on a plateau                          */
 #define FAR_AWAY     8.0  /* ... where a model of points before the plateau hides it              */
+#define MOST_ON_LOSS 1    /* searches of the loss alone                                       */
+#define LOSS_POINTS  10   /* times n + 1, at most: the first model of BOBYQA has 2 n + 1 points  */
 #define NEARLY       1.05 /* times the loss: a far point that has less may lie in another valley  */
 
 static int is_number(const ct__tuner *t, int32_t k)
@@ -85,6 +87,25 @@ static ct_status run_far_points(ct__dfgn *d, ct__tune_point **best)
     if (*best && !((*best)->loss < d->base->loss)) *best = NULL;
     ct__use_logs(t, 0, d->used);
     return status == CT_OK && *best && !t->cancelled ? ct__evaluate(t, 1, best, CT__TRAIN, t->repeats) : status;
+}
+
+int ct__dfgn_is_among_jumps(const ct__dfgn *d)
+{
+    const ct_tune_options *o = &d->t->options;
+    return o->global && !(d->t->noise > 0) && d->on_loss < MOST_ON_LOSS && d->radius <= o->step &&
+           d->base->loss > CT__RESOLVED * d->t->start->loss;
+}
+
+/* Gates and switches of a filter make residuals jump at many places: the difference of two points is a jump, and tells
+ * no slope. A quadratic of the loss through points that are farther apart than the jumps tells where it falls. */
+ct_status ct__dfgn_search_loss(ct__dfgn *d)
+{
+    ct__tune_point *best = d->base;
+    ct_tune_stop    how;
+    d->on_loss++;
+    CT_TRY(ct__minimise_loss(d->t, CT_TUNE_BOBYQA, LOSS_POINTS * (d->n + 1), d->base, &best, &how));
+    ct__dfgn_note_stop(d);
+    return move_to(d, best) ? ct__dfgn_refresh(d, CT__SECOND_STEP) : CT_OK;
 }
 
 static int gains(const ct__dfgn *d, const ct__tune_point *p)

@@ -53,6 +53,13 @@ static int has_effect(const ct__tuner *t, const ct__tune_point *from, const ct__
            fabs(p->loss - from->loss) > beyond_chance(t->noise_pairs) * sqrt(runs) * t->noise_loss;
 }
 
+/* The change of coordinate k that must have an effect. A number with a logarithm is a power of itself. */
+static double farther(const ct__tuner *t, int32_t k)
+{
+    const int number = t->problem->parameter[t->c.parameter[k]].quantity == CT_QUANTITY_NUMBER;
+    return FARTHER * (number && t->c.power[k] != 0 ? fabs(t->c.power[k]) : 1);
+}
+
 /* moved <- points with all listed coordinates moved by FARTHER, evaluated: one down and up; several all down, all up,
  * and in turn up and down, both ways, because a common factor may change nothing. The effect of a ratio that is so far
  * off is below any noise of runs. */
@@ -63,7 +70,8 @@ static ct_status go_farther(ct__tuner *t, const ct__tune_point *from, int32_t co
     for (int way = 0; way < MOVES; way++) {
         moved[way] = NULL;
         memcpy(t->c.work, from->x, (size_t)t->c.n * sizeof *from->x);
-        for (int32_t i = 0; i < count; i++) t->c.work[k[i]] += (way + (way > 1 ? i : 0)) % 2 ? FARTHER : -FARTHER;
+        for (int32_t i = 0; i < count; i++)
+            t->c.work[k[i]] += (way + (way > 1 ? i : 0)) % 2 ? farther(t, k[i]) : -farther(t, k[i]);
         if (way < moves) CT_TRY(ct__point_at(t, t->c.work, &moved[way]));
     }
     return ct__evaluate(t, moves, moved, CT__TRAIN, t->repeats);

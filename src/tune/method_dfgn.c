@@ -97,6 +97,7 @@ static ct_status advance(ct__dfgn *d)
         if (!is_fresh(d)) return ct__dfgn_refresh(d, ct__dfgn_second_step(d));
         if (ct__dfgn_may_be_local(d)) return ct__dfgn_search_elsewhere(d);
         if (little) d->stop = d->t->noise_loss > o->relative * d->base->loss ? CT_TUNE_STOP_NOISE : CT_TUNE_STOP_LOSS;
+        else if (end && ct__dfgn_is_among_jumps(d)) return ct__dfgn_search_loss(d);
         else if (end) return end_by_step(d, predicted, size);
         if (d->stop) return CT_OK;
     }

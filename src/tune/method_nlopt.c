@@ -1,5 +1,5 @@
-/* method_nlopt.c: methods of NLopt on the loss, for comparison, and random search. They see one number per point, its
- * logarithm: the loss at a bad start may be a hundred times that of the answer. */
+/* method_nlopt.c: methods of NLopt on the loss, for comparison and where linear models do not hold, and random search.
+ * They see one number per point, its logarithm: the loss at a bad start may be a hundred times that of the answer. */
 #include "tune/search.h"
 
 #include <math.h>
@@ -13,6 +13,8 @@ typedef struct {
     ct__tuner      *t;
     ct__tune_point *best;
     nlopt_opt       opt;
+    ct_tune_method  method;
+    int64_t         most;  /* points                           */
     int             known; /* points in a row that are not new */
     ct_status       status;
 } nlopt_run;
@@ -43,9 +45,10 @@ static double objective(unsigned n, const double *x, double *gradient, void *use
         if (++r->known > KNOWN_MOST) nlopt_force_stop(r->opt);
         return LARGE;
     }
-    if (r->status == CT_OK && ct__points_left(r->t)) r->status = ct__point_at(r->t, x, &p);
+    if (r->status == CT_OK && ct__points_left(r->t) && r->most > 0) r->status = ct__point_at(r->t, x, &p);
     if (r->status == CT_OK && p) r->status = ct__evaluate(r->t, 1, &p, CT__TRAIN, r->t->repeats);
     r->known = r->t->points > before ? 0 : r->known + 1;
+    r->most -= r->t->points > before;
     if (r->status != CT_OK || !p || r->t->cancelled || r->known > KNOWN_MOST) {
         nlopt_force_stop(r->opt);
         return LARGE;
@@ -58,7 +61,7 @@ static double objective(unsigned n, const double *x, double *gradient, void *use
 static int set_up(nlopt_run *r, double *step)
 {
     const ct__tuner *t = r->t;
-    const ct_tune_method method = t->options.method;
+    const ct_tune_method method = r->method;
     int bad = nlopt_set_lower_bounds(r->opt, t->c.lower) < 0 || nlopt_set_upper_bounds(r->opt, t->c.upper) < 0;
     for (int32_t k = 0; k < t->c.n; k++) {
         step[k] = CT_MIN(FIRST_STEP, 0.25 * (t->c.upper[k] - t->c.lower[k])); /* BOBYQA needs two inside the box */
@@ -73,12 +76,13 @@ static int set_up(nlopt_run *r, double *step)
     return !bad;
 }
 
-ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop)
+ct_status ct__minimise_loss(ct__tuner *t, ct_tune_method method, int64_t points, ct__tune_point *from,
+                            ct__tune_point **answer, ct_tune_stop *stop)
 {
-    nlopt_run r = {.t = t, .best = from};
+    nlopt_run r = {.t = t, .best = from, .method = method, .most = points};
     double *x = ct__zalloc(2 * (int64_t)t->c.n, sizeof *x), F;
     nlopt_result result = NLOPT_FAILURE;
-    r.opt = nlopt_create(algorithm_of(t->options.method), (unsigned)t->c.n);
+    r.opt = nlopt_create(algorithm_of(method), (unsigned)t->c.n);
     if (!x || !r.opt) r.status = ct__no_memory(t->err, "parameters", t->c.n);
     if (r.status == CT_OK) {
         memcpy(x, from->x, (size_t)t->c.n * sizeof *x);
@@ -96,6 +100,11 @@ ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **an
     nlopt_destroy(r.opt);
     free(x);
     return r.status;
+}
+
+ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop)
+{
+    return ct__minimise_loss(t, t->options.method, INT64_MAX, from, answer, stop);
 }
 
 /* batch <- those of its points that have an estimate of the log. */

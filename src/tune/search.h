@@ -13,7 +13,7 @@
  *   find_effects.c      parameters without effect
  *   pilot_logs.c        few training logs that stand for all of them while a search is far from its end
  *   search_global.c     a method, with restarts; points far away
- *   held_out.c          held-out logs choose between answers and the start values
+ *   held_out*.c         held-out logs choose between answers and the start values
  *   tune_error_bars.c   standard errors, sensitivities
  *   tune_findings.c, tune_conventions.c
  *   tune.c              a run in order
@@ -274,6 +274,9 @@ ct_status ct__tune_dfgn(ct__tuner *t, ct__tune_point *from, ct__tune_point **ans
 ct_status ct__tune_lm(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
 ct_status ct__tune_fw(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
 ct_status ct__tune_nlopt(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
+/* A method of NLopt, which sees the loss of each point alone; as many new points at most. */
+ct_status ct__minimise_loss(ct__tuner *t, ct_tune_method method, int64_t points, ct__tune_point *from,
+                            ct__tune_point **answer, ct_tune_stop *stop);
 ct_status ct__tune_random(ct__tuner *t, ct__tune_point *from, ct__tune_point **answer, ct_tune_stop *stop);
 
 /* search_global.c: the method, with restarts where it is stuck. */
