@@ -93,7 +93,8 @@ ct_status ct__prior_answer(ct__held_out *h, int chosen, ct__tune_point **answer)
             if (t->noise > 0) return CT_OK;
             break;
         }
-        if (!((*answer)->loss <= fmin(unseen, h->best->loss * (1 + CT__HELD_WORSE) + 2 * allowed) + 2 * noise)) continue;
+        const double most = fmin(unseen, h->best->loss * (1 + CT__HELD_WORSE) + 2 * allowed) + 2 * noise;
+        if (!((*answer)->loss <= most)) continue;
         if (t->noise > 0) return CT_OK; /* the least of all is that of a lucky run */
     }
     if (!(t->noise > 0)) return ct__prior_minimum(h, prior, answer);
