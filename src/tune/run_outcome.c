@@ -240,9 +240,8 @@ int ct__outcome_of_report(const ct_tuning *tuning, const ct__report *report, con
     switch (report->end) {
     case CT__CHILD_NOT_STARTED: *status = not_started(tuning, report, program, err); return 0;
     case CT__CHILD_TIME:
-        *status = ct__outcome_end(outcome, CT_TUNE_TIME, err, "%s was stopped at its time limit of %s s%s", who,
-                                  ct__format_double(tuning->time_limit_s, limit),
-                                  tuning->server.count ? ", before it answered; is its answer flushed?" : "");
+        *status = ct__outcome_end(outcome, CT_TUNE_TIME, err, "%s was stopped at its time limit of %s s", who,
+                                  ct__format_double(tuning->time_limit_s, limit));
         break;
     case CT__CHILD_MEMORY:
         *status = ct__outcome_end(outcome, CT_TUNE_MEMORY, err,
