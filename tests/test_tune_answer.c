@@ -59,6 +59,29 @@ static void test_lucky_runs_do_not_end_a_search(void)
     CHECK(above < 1.06);
 }
 
+/* ---- What the data do not tell ---------------------------------------------------------------------- */
+
+/* The errors of a are large; b changes what is left by chance alone. */
+static void hardly_of_b(const toy *t, const double *value, int32_t log_, double *r)
+{
+    const double a = log(value[0]), b = log(value[1]);
+    for (int64_t i = 0; i < t->rows; i++)
+        r[i] = i % 2 ? a + 1 + 0.1 * toy_noise(log_, i, 0) : toy_noise(log_, i, 0) + 0.001 * b * toy_noise(log_, i, 1);
+}
+
+static void test_what_the_data_do_not_tell_stays(void)
+{
+    ct_tune_parameter p[2] = {toy_parameter("a", 1), toy_parameter("b", 1)};
+    const ct_tune_problem problem = {2, 6, 0, p, LOGS, NULL};
+    ct_tune_options o = ct_tune_defaults();
+    o.folds = 0; /* nor does a prior hold it */
+    toy t = {.rows = 100, .residual = hardly_of_b};
+    ct_tune_result r = toy_tune(&t, &problem, &o);
+    CHECK_NEAR(log(r.value[0]), -1, 0.1);
+    CHECK(isinf(r.standard_error[1]) && r.value[1] == 1 && fabs(log(r.best[1])) > 0.5);
+    ct_tune_result_free(&r);
+}
+
 /* ---- Errors that trade ------------------------------------------------------------------------------ */
 
 /* Positions are best at u = 2, u the logarithm of the value over its start: half of the rows. Rotations, which the loss
@@ -243,6 +266,7 @@ int main(void)
     RUN(test_a_parameter_does_not_have_the_standard_error_of_another);
     RUN(test_a_prior_does_not_spoil_the_answer);
     RUN(test_lucky_runs_do_not_end_a_search);
+    RUN(test_what_the_data_do_not_tell_stays);
     RUN(test_an_answer_nearer_to_the_start_where_the_minimum_spoils_rotations);
     RUN(test_a_minimum_of_many_parameters_is_not_chosen_by_its_own_logs);
     RUN(test_errors_that_keep_the_start_are_named);

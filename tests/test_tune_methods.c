@@ -265,7 +265,7 @@ static double tune_in_room(int64_t room, int32_t logs, double noise, int64_t *ru
     CHECK_OK(ct__search(&t, t.start, &answer, &stop), err);
     t.searched = 1;
     CHECK_OK(ct__choose_held_out(&t, answer, &answer), err);
-    CHECK_OK(ct__tune_error_bars(&t, answer), err);
+    CHECK_OK(ct__tune_error_bars(&t, &answer), err);
     CHECK(r.runs == queue.runs);
     queue.noise = 0;
     const double loss = toy_loss(&queue, answer->value, 0, logs);
@@ -285,7 +285,7 @@ static void test_residuals_that_were_dropped_are_run_again(void)
             const double loss = tune_in_room(1, logs, noisy ? 0.01 : 0, &runs);
             CHECK(loss < 1.1 * toy_loss(&t, TRUE_VARIANCE, 0, logs));
             (void)tune_in_room(1000000, logs, noisy ? 0.01 : 0, &usual);
-            CHECK(runs < 2 * usual);
+            CHECK(runs < 2 * usual + logs); /* a parameter that fewer points leave undetermined returns to the start */
         }
 }
 

@@ -307,6 +307,6 @@ ct_status ct__random_points(ct__tuner *t, ct_rng *rng, const double *centre, dou
 /* held_out.c: *answer <- the candidate that held-out logs choose; result->candidate. */
 ct_status ct__choose_held_out(ct__tuner *t, ct__tune_point *best, ct__tune_point **answer);
 /* tune_error_bars.c: result->standard_error, result->sensitivity at the answer. */
-ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point *answer);
+ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point **answer);
 
 #endif

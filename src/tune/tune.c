@@ -115,7 +115,7 @@ static ct_status run(ct__tuner *t)
         CT_TRY(ct_findings_add(&r->findings, CT_FINDING_SEARCH_UNFINISHED, 1, (double[]){(double)t->limit}, t->err));
     memcpy(r->best, answer->value, (size_t)r->parameters * sizeof *r->best);
     if (!t->cancelled && ct__is_done(answer) && t->c.n) CT_TRY(ct__choose_held_out(t, answer, &answer));
-    CT_TRY(ct__tune_error_bars(t, answer));
+    CT_TRY(ct__tune_error_bars(t, &answer));
     take_answer(t, answer);
     CT_TRY(compare(t, answer));
     if (t->cancelled) r->stop = CT_TUNE_STOP_CANCELLED;

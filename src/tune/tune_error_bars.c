@@ -13,7 +13,10 @@
  *
  * At a minimum residuals may have no slope along a parameter, and the loss curvature all the same: errors whose size
  * depends on it are smallest there. Such a parameter is halved and doubled. If the loss moves it is determined, but has
- * no standard error: the linear model does not tell one. */
+ * no standard error: the linear model does not tell one.
+ *
+ * What the data do not tell stays as the user had it: parameters that are not determined return to their start values
+ * together, where the loss allows it. */
 #include "tune/search.h"
 #include "base/eigen.h"
 
@@ -28,6 +31,7 @@
 #define MAY_STAY  0.1  /* of the loss, by the model: above, a direction is not run              */
 #define FACTOR    10   /* of a number, along a direction: as the finding says                   */
 #define MOVES     0.01 /* of the loss: a change that is seen                                    */
+#define UNTOLD    0.002 /* of the loss: what undetermined parameters may gain where they are    */
 
 typedef struct {
     ct__tuner       *t;
@@ -325,14 +329,35 @@ static ct_status check_directions(bars *b, ct__tune_point *answer)
     return CT_OK;
 }
 
-ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point *answer)
+static ct_status return_undetermined(ct__tuner *t, ct__tune_point **answer)
+{
+    const ct__coordinates *c = &t->c;
+    const int32_t          repeats = ct__last_repeats(t);
+    ct__tune_point        *p;
+    int32_t                moved = 0;
+    memcpy(c->work, (*answer)->x, (size_t)c->n * sizeof *c->work);
+    for (int32_t k = 0; k < c->n; k++) {
+        if (ct__coordinates_held(c, k) || !isinf(t->result->standard_error[c->parameter[k]])) continue;
+        moved += c->work[k] != 0;
+        c->work[k] = 0;
+    }
+    if (!moved || t->cancelled) return CT_OK;
+    CT_TRY(ct__point_at(t, c->work, &p));
+    CT_TRY(ct__evaluate(t, 1, &p, CT__TRAIN, repeats));
+    const double most = (*answer)->loss * (1 + UNTOLD) + t->noise_loss / sqrt(repeats);
+    if (!t->cancelled && ct__is_done(p) && p->loss <= most) *answer = p;
+    return CT_OK;
+}
+
+ct_status ct__tune_error_bars(ct__tuner *t, ct__tune_point **answer)
 {
     bars b = {.t = t, .n = t->c.n};
-    if (!ct__is_done(answer) || !t->c.n) return CT_OK;
+    if (!ct__is_done(*answer) || !t->c.n) return CT_OK;
     ct_status status = begin(&b);
-    if (status == CT_OK) status = compute(&b, answer);
-    if (status == CT_OK && b.model.count > 0) status = check_directions(&b, answer);
-    if (status == CT_OK && b.model.count > 0) status = check_undetermined(&b, answer);
+    if (status == CT_OK) status = compute(&b, *answer);
+    if (status == CT_OK && b.model.count > 0) status = check_directions(&b, *answer);
+    if (status == CT_OK && b.model.count > 0) status = check_undetermined(&b, *answer);
+    if (status == CT_OK && b.model.count > 0) status = return_undetermined(t, answer);
     end(&b);
     return status;
 }
