@@ -37,13 +37,18 @@ static void test_a_bad_start_is_replaced_and_a_good_one_stays(void)
     ct_tune_parameter p[SENSORS];
     ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
     toy t = {.rows = 300, .residual = weighted_mean};
-    sensors(p, 10);
+    sensors(p, 3);
     ct_tune_result r = toy_tune(&t, &problem, NULL);
     CHECK(!r.candidate[0].chosen && r.candidates == 4 && r.recordings == 5);
     CHECK(r.after[5].loss < 0.9 * r.before[5].loss);
     CHECK_NEAR(r.after[5].loss, toy_loss(&t, r.value, 5, 6), 1e-12);
     CHECK_NEAR(r.before[0].loss, toy_loss(&t, (double[]){p[0].start, p[1].start, p[2].start, p[3].start}, 0, 1), 1e-12);
     CHECK(isnan(r.candidate[0].prior) && r.candidate[3].prior == 0 && r.candidate[3].log_ratio < 0);
+    ct_tune_result_free(&r);
+    sensors(p, 100); /* more than ten times the loss: a start that answers should not stay near to */
+    t = (toy){.rows = 300, .residual = weighted_mean};
+    r = toy_tune(&t, &problem, NULL);
+    CHECK(r.loss_start > 10 * r.loss && r.candidates == 2 && r.candidate[1].chosen && r.candidate[1].prior == 0);
     ct_tune_result_free(&r);
     sensors(p, 1);
     t = (toy){.rows = 300, .residual = weighted_mean};
@@ -219,7 +224,7 @@ static void test_priors_are_not_chosen_by_noise(void)
         ct_tune_parameter p[SENSORS];
         ct_tune_problem problem = {SENSORS, 6, 0, p, LOGS, NULL};
         toy t = {.rows = 400, .residual = weighted_mean, .scaled = noisy ? 0.1 : 0};
-        sensors(p, 10);
+        sensors(p, 3);
         ct_tune_result r = toy_tune(&t, &problem, NULL);
         CHECK(r.candidates == (noisy ? 2 : 4));
         CHECK(!r.candidate[0].chosen && r.candidate[r.candidates - 1].prior == 0);
