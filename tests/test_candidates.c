@@ -323,6 +323,25 @@ static void test_candidates_are_judged_as_the_field_would(void)
     lesson_free(&few);
 }
 
+/* Where errors are traded, the best may be vetoed beside a strong prior that a third candidate beats in both. */
+static void test_the_strongest_prior_that_no_candidate_beats(void)
+{
+    static const double LOSS[] = {1, 0.62, 0.41, 0.386, 0.393}, METRES[] = {1, 0.79, 0.633, 0.626, 0.623},
+                        RADIANS[] = {1, 1.10, 1.138, 1.515, 1.835};
+    ct_choice  why[5];
+    double     loss[25];
+    for (int i = 0; i < 25; i++) loss[i] = LOSS[i / 5] * (1 + 0.02 * ((i / 5 + 2 * i) % 5));
+    ct__scores s = scores_of(5, 5, loss, NULL, 5);
+    for (int i = 0; i < 25; i++) {
+        s.score[i].translation = METRES[i / 5];
+        s.score[i].rotation = RADIANS[i / 5];
+    }
+    s.traded = 1;
+    CHECK(ct__choose_candidate(&s, 0, 0, 1, why) == 2);
+    CHECK(why[1] == CT_CHOICE_NOT_BETTER || why[1] == CT_CHOICE_WORSE);
+    ct__scores_free(&s);
+}
+
 int main(void)
 {
     RUN(test_candidates_are_what_cross_validation_compared);
@@ -339,5 +358,6 @@ int main(void)
     RUN(test_a_reference_without_estimates_is_no_candidate);
     RUN(test_start_values_that_are_better_stay);
     RUN(test_candidates_are_judged_as_the_field_would);
+    RUN(test_the_strongest_prior_that_no_candidate_beats);
     return ct_test_end();
 }

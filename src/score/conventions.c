@@ -1,4 +1,4 @@
-/* conventions.c: is an estimate off by a constant: another frame, another body, another clock, another unit?
+/* conventions.c: is an estimate off by a constant: another frame, body, point of the body, clock or unit?
  *
  * No noise parameter mends that. With g the truth and x the estimate of a site:
  *

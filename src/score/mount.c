@@ -17,7 +17,7 @@
 #define OFF  1e-2 /* of the length of a quaternion: a number that is not one */
 #define SAME 1e-9 /* m */
 
-ct_se3 ct__mount_of(const ct_trajectory *t) { return t->mounted ? t->mount : ct_se3_identity(); }
+static ct_se3 mount_of(const ct_trajectory *t) { return t->mounted ? t->mount : ct_se3_identity(); }
 
 ct_status ct__mount_set(ct_trajectory *t, const ct_trajectory_options *o, ct_err *err)
 {
@@ -50,7 +50,7 @@ static int is_moved(ct_se3 by) { return sqrt(by.x * by.x + by.y * by.y + by.z * 
 
 ct_status ct__mounts_meet(const ct_trajectory *estimate, const ct_trajectory *truth, ct__mounts *out, ct_err *err)
 {
-    const ct_se3 one = ct_se3_identity(), e = ct__mount_of(estimate), t = ct__mount_of(truth);
+    const ct_se3 one = ct_se3_identity(), e = mount_of(estimate), t = mount_of(truth);
     const ct_se3 apart = ct_se3_between(e, t, NULL, NULL);
     *out = (ct__mounts){one, one, one, estimate->mounted || truth->mounted};
     if (!out->mounted) return CT_OK;

@@ -70,7 +70,6 @@ void ct__columns_free(ct__columns *columns);
 
 /* t->mount <- the options'. */
 ct_status ct__mount_set(ct_trajectory *t, const ct_trajectory_options *options, ct_err *err);
-ct_se3    ct__mount_of(const ct_trajectory *t);
 
 typedef struct {
     ct_se3 by_estimate, by_truth; /* X <- X by                              */

@@ -21,7 +21,7 @@
 static const double PRIOR[] = {0.3, 0.03, 0.003, 0.0003, 0};
 #define PRIORS ((int)(sizeof PRIOR / sizeof *PRIOR))
 #define USUAL  2 /* the first of those that are tried at once */
-#define REFUTED 10.0 /* times the least loss: a start that has more is no knowledge to stay near to */
+#define REFUTED 10.0 /* times the least loss: a start that has more gets no prior */
 
 /* group[log] <- the recording's number. */
 static int32_t number_recordings(const ct_tune_problem *problem, int32_t *group)
@@ -270,7 +270,7 @@ static int is_noisy(const ct__held_out *h)
     return t->noise_loss * sqrt(2.0 / ct__last_repeats(t)) > UNTOLD * h->best->loss;
 }
 
-/* Answers from the paper's start, six decades off, are worse under any prior on unseen logs. */
+/* From a start six decades off, priors make answers worse on unseen logs twice as often as better (docs/study.md). */
 static int is_refuted(const ct__held_out *h) { return !(h->t->start->loss <= REFUTED * h->best->loss); }
 
 static ct_status choose(ct__held_out *h, const int32_t *group, ct__tune_point **answer)
