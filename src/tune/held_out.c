@@ -192,6 +192,33 @@ static void record(const ct__held_out *h, const ct_choice *verdict, int chosen)
     }
 }
 
+/* The best of the others has less loss, and more error of one kind. */
+static ct_status note_trade(const ct__held_out *h, const ct_tune_candidate *c)
+{
+    const int    turns = c->verdict == CT_CHOICE_ROTATION;
+    const double value[] = {exp(c->log_ratio), turns ? c->rotation_ratio : c->translation_ratio};
+    ct_findings *list = &h->t->result->findings;
+    CT_TRY(ct_findings_add(list, CT_FINDING_START_KEPT_OTHERS_TRADE, 2, value, h->t->err));
+    return ct_findings_add_subject(list, CT_SUBJECT_CAUSE, -1, 0, turns ? "rotation" : "translation", h->t->err);
+}
+
+/* The best of the others, for the user who keeps the start values. */
+static ct_status note_kept(const ct__held_out *h)
+{
+    const ct_tune_result *r = h->t->result;
+    int best = 1;
+    for (int k = 2; k < h->candidates; k++)
+        if (r->candidate[k].log_ratio < r->candidate[best].log_ratio) best = k;
+    const ct_tune_candidate *c = &r->candidate[best];
+    if (c->verdict == CT_CHOICE_TRANSLATION || c->verdict == CT_CHOICE_ROTATION) return note_trade(h, c);
+    const double value[] = {exp(c->log_ratio), c->log_ratio_error};
+    const double failed[] = {c->failed, h->parts};
+    if (value[0] == 1 && value[1] == 0) return CT_OK; /* nothing has an effect, which is told */
+    if (c->failed > r->candidate[0].failed)
+        return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT_OTHERS_FAIL, 2, failed, h->t->err);
+    return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT, 2, value, h->t->err);
+}
+
 /* The start values, and the minima under priors from PRIOR[strongest] on, or under the one that was asked for. */
 static void set_candidates(ct__held_out *h, int strongest)
 {
@@ -224,6 +251,17 @@ static ct_status choose_on_folds(ct__held_out *h, ct_choice *verdict, int *chose
     return choose_on_folds(h, verdict, chosen);
 }
 
+/* The answer of all logs has not the loss that its folds had. */
+static ct_status keep_start(ct__held_out *h, int chosen)
+{
+    ct_tune_candidate *candidate = h->t->result->candidate;
+    candidate[chosen].chosen = 0;
+    candidate[chosen].verdict = CT_CHOICE_TRAINING;
+    candidate[0].chosen = 1;
+    candidate[0].verdict = CT_CHOICE_CHOSEN;
+    return note_kept(h);
+}
+
 static ct_status decide(ct__held_out *h, ct__tune_point **answer)
 {
     ct__tuner *t = h->t;
@@ -235,7 +273,7 @@ static ct_status decide(ct__held_out *h, ct__tune_point **answer)
     record(h, verdict, chosen);
     if (chosen == 0) {
         *answer = t->start;
-        return ct__note_kept(h);
+        return note_kept(h);
     }
     /* an answer of a fold may be better on all logs than what the search found */
     const double less = h->best->loss * (1 - CT__HELD_WORSE) - CT__HELD_NOISE * t->noise_loss;
@@ -245,7 +283,8 @@ static ct_status decide(ct__held_out *h, ct__tune_point **answer)
     }
     *answer = h->best;
     if (h->prior[chosen] == 0) return CT_OK;
-    return ct__prior_answer(h, chosen, answer);
+    CT_TRY(ct__prior_answer(h, chosen, answer));
+    return *answer == t->start ? keep_start(h, chosen) : CT_OK;
 }
 
 /* The minimum under the prior that was asked for, without folds. */

@@ -2,7 +2,7 @@
  *
  *   held_out.c         candidates, their comparison, the choice
  *   held_out_folds.c   answers of folds, which runs confirm; their runs on held-out logs
- *   held_out_prior.c   the answer of all logs under a prior; what is said where the start values stay */
+ *   held_out_prior.c   the answer of all logs under a prior */
 #ifndef CT_TUNE_HELD_OUT_H
 #define CT_TUNE_HELD_OUT_H
 
@@ -51,11 +51,10 @@ ct__tune_point *ct__best_of_fold(const ct__held_out *h, double prior, int fold, 
 
 /* ---- held_out_prior.c ------------------------------------------------------------------------- */
 
-/* *answer <- that of the chosen candidate, which has a prior. */
+/* *answer <- that of the chosen candidate, which has a prior; the start if that has too much loss and the minimum was
+ * vetoed. */
 ct_status ct__prior_answer(ct__held_out *h, int chosen, ct__tune_point **answer);
 /* *answer <- the minimum of the loss and the prior's part. */
 ct_status ct__prior_minimum(ct__held_out *h, double prior, ct__tune_point **answer);
-/* Why the start values stay. */
-ct_status ct__note_kept(const ct__held_out *h);
 
 #endif

@@ -1,4 +1,4 @@
-/* held_out_prior.c: the answer of all logs under a prior towards the start, and why the start values stay. */
+/* held_out_prior.c: the answer of all logs under a prior towards the start. */
 #include "tune/held_out.h"
 
 #include <math.h>
@@ -6,37 +6,6 @@
 #define STEPS   6    /* from the model's answer to the minimum under a prior, at most                */
 #define LITTLE  0.01 /* of the loss: a step that promises less is not run                            */
 #define SHORTER 0.25 /* the radius after the first step without gain; the second is the last        */
-
-/* ---- What is said ----------------------------------------------------------------------------- */
-
-/* The best of the others has less loss, and more error of one kind. */
-static ct_status note_trade(const ct__held_out *h, const ct_tune_candidate *c)
-{
-    const int    turns = c->verdict == CT_CHOICE_ROTATION;
-    const double value[] = {exp(c->log_ratio), turns ? c->rotation_ratio : c->translation_ratio};
-    ct_findings *list = &h->t->result->findings;
-    CT_TRY(ct_findings_add(list, CT_FINDING_START_KEPT_OTHERS_TRADE, 2, value, h->t->err));
-    return ct_findings_add_subject(list, CT_SUBJECT_CAUSE, -1, 0, turns ? "rotation" : "translation", h->t->err);
-}
-
-/* The best of the others, for the user who keeps the start values. */
-ct_status ct__note_kept(const ct__held_out *h)
-{
-    const ct_tune_result *r = h->t->result;
-    int best = 1;
-    for (int k = 2; k < h->candidates; k++)
-        if (r->candidate[k].log_ratio < r->candidate[best].log_ratio) best = k;
-    const ct_tune_candidate *c = &r->candidate[best];
-    if (c->verdict == CT_CHOICE_TRANSLATION || c->verdict == CT_CHOICE_ROTATION) return note_trade(h, c);
-    const double value[] = {exp(c->log_ratio), c->log_ratio_error};
-    const double failed[] = {c->failed, h->parts};
-    if (value[0] == 1 && value[1] == 0) return CT_OK; /* nothing has an effect, which is told */
-    if (c->failed > r->candidate[0].failed)
-        return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT_OTHERS_FAIL, 2, failed, h->t->err);
-    return ct_findings_add(&h->t->result->findings, CT_FINDING_START_KEPT, 2, value, h->t->err);
-}
-
-/* ---- The answer ------------------------------------------------------------------------------- */
 
 /* *answer <- the minimum of the loss and the prior's part, by steps of Gauss-Newton from the best point by both. */
 ct_status ct__prior_minimum(ct__held_out *h, double prior, ct__tune_point **answer)
@@ -98,12 +67,6 @@ ct_status ct__prior_answer(ct__held_out *h, int chosen, ct__tune_point **answer)
         if (t->noise > 0) return CT_OK; /* the least of all is that of a lucky run */
     }
     if (!(t->noise > 0)) return ct__prior_minimum(h, prior, answer);
-    *answer = h->best;
-    if (!h->strong) return CT_OK;
-    *answer = t->start; /* the minimum was vetoed */
-    t->result->candidate[chosen].chosen = 0;
-    t->result->candidate[chosen].verdict = CT_CHOICE_TRAINING;
-    t->result->candidate[0].chosen = 1;
-    t->result->candidate[0].verdict = CT_CHOICE_CHOSEN;
-    return ct__note_kept(h);
+    *answer = h->strong ? t->start : h->best; /* the minimum was vetoed */
+    return CT_OK;
 }
