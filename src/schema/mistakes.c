@@ -133,6 +133,7 @@ static ct_status load(const char *path, const char *way_out, ct__text *text, ct_
         ct__text_bytes(text, bytes, n);
     const int failed = ferror(file), why = errno;
     fclose(file);
+    if (failed && why == EISDIR) return ct_fail(err, CT_E_IO, "%s: this is a folder, not a file; %s", path, way_out);
     if (failed) return ct_fail(err, CT_E_IO, "%s: %s", path, strerror(why));
     if (text->failed) return ct__no_memory(err, "bytes of text", CT__TREE_BYTES);
     if (text->used && memchr(text->bytes, 0, (size_t)text->used))

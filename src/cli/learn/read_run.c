@@ -33,7 +33,7 @@ int learn_is_run(const char *path)
 
 static cli_exit check_folder(const cli_io *io, const char *folder, int needs_start, learn_run *run)
 {
-    static const char EXPECTED[] = "expected a run folder; covtune learn DATASET --out RUN makes one";
+    static const char EXPECTED[] = "expected a run folder, as covtune learn and tune make with --out RUN";
     ct_err            err = {0};
     struct stat       entry;
     if (stat(folder, &entry)) return cli_fail(io, "%s: %s; %s", folder, strerror(errno), EXPECTED);
